@@ -1,0 +1,90 @@
+// The contract between generated kernels and the runtime: parameter names, their C types, the work list, the
+// launch geometry and the arithmetic that both sides must agree on.
+//
+// Parameters are passed as cuLaunchKernel's kernelParams, one C value each. An entry lists the ones it takes,
+// in its own order, in the words of this table (NAME is an operand's name; strides count elements, not
+// bytes):
+//
+//   query, output   NAME.data ptr, NAME.stride_token i64, NAME.stride_head i64
+//   cache, paged    NAME.data ptr, NAME.stride_page i64, NAME.stride_token i64, NAME.table ptr to
+//                   i32[batch][table_stride], NAME.table_stride i64, NAME.page_size i32, NAME.page_magic i32,
+//                   NAME.page_shift i32
+//   cache, ragged   NAME.data ptr, NAME.stride_token i64, NAME.indptr ptr to i32[batch + 1]
+//   lse             NAME.data ptr to f32, NAME.stride_token i64, NAME.stride_head i64
+//   scalar          NAME f32
+//   the plan        plan.q_indptr ptr to i32[batch + 1], plan.kv_len ptr to i32[batch],
+//                   plan.work_indptr ptr to i32[grid + 1], plan.work ptr to WorkItem[],
+//                   plan.merges ptr to MergeItem[], plan.partial_out ptr to f32[slots][tile.rows][vDim],
+//                   plan.partial_lse ptr to f32[slots][tile.rows]
+//
+// Packed row r of a request is query token r / heads, head r % heads. A row tile is tile.rows consecutive
+// packed rows, the last one of a request possibly short. KV tile t covers tokens [t * tile.tokens, (t+1) *
+// tile.tokens).
+//
+// main:    grid.x = Plan::grid. Block b does work[work_indptr[b]] .. work[work_indptr[b + 1] - 1].
+// combine: grid.x = merges * tile.rows. Block b merges row b % tile.rows of merges[b / tile.rows]; it leaves
+// at
+//          once if the request has no such packed row.
+#pragma once
+
+#include "runtime/Manifest.h"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace mla {
+
+/// One piece of work of the main kernel: a row tile against a run of KV tiles (possibly none: an empty
+/// result).
+struct WorkItem {
+  int32_t request;
+  int32_t row_begin;  ///< first packed row of the row tile, a multiple of tile.rows
+  int32_t tile_begin; ///< KV tiles [tile_begin, tile_end)
+  int32_t tile_end;
+  int32_t slot; ///< -1: write the final result; otherwise the partial slot to write
+  int32_t pad[3];
+};
+static_assert(sizeof(WorkItem) == 32);
+
+/// A row tile whose result is the merge of partial slots [slot_begin, slot_end).
+///
+/// A partial holds, per row, the softmax-weighted mean of the values and the base-2 LSE of its scores, -inf
+/// for a row that saw nothing. Whether main or combine applies valueScale is the kernel's own affair.
+struct MergeItem {
+  int32_t request;
+  int32_t row_begin;
+  int32_t slot_begin;
+  int32_t slot_end;
+};
+static_assert(sizeof(MergeItem) == 16);
+
+/// token / pageSize == (uint64(token) * magic) >> (31 + shift) for every token in [0, 2^31).
+struct PageDivision {
+  uint32_t magic;
+  uint32_t shift;
+};
+
+/// For pageSize >= 1.
+PageDivision pageDivision(int32_t pageSize);
+
+/// The C type of a parameter.
+enum class ParamType { pointer, i64, i32, f32 };
+
+struct Param {
+  std::string name;
+  ParamType type;
+};
+
+/// All parameters that an operand can contribute, in the table's order.
+std::vector<Param> operandParams(const Operand &operand);
+
+/// All parameters that the plan can contribute, in the table's order.
+std::vector<Param> planParams();
+
+/// The type of a parameter of that kernel; empty if the vocabulary has no such word for it.
+std::optional<ParamType> paramType(const KernelInfo &kernel, std::string_view param);
+
+} // namespace mla

@@ -1,0 +1,99 @@
+// A place that kernels run: a CUDA device or the emulator.
+#pragma once
+
+#include "runtime/Error.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace mla {
+
+/// An address in the device's memory. On the emulator it is a host address.
+using DevicePtr = uint64_t;
+
+/// A loaded image. Belongs to the device that loaded it and must not outlive it.
+class Module {
+public:
+  Module() = default;
+  Module(const Module &) = delete;
+  Module &operator=(const Module &) = delete;
+  virtual ~Module() = default;
+};
+
+/// One launch. Grid and block are one-dimensional.
+struct Launch {
+  std::string entry;
+  uint32_t grid = 0;
+  uint32_t block = 0;
+  uint32_t sharedBytes = 0; ///< dynamic shared memory of a block
+};
+
+/// Every call throws Error (the codes under "Devices") when the device refuses it, with the driver's own
+/// text.
+class Device {
+public:
+  Device() = default;
+  Device(const Device &) = delete;
+  Device &operator=(const Device &) = delete;
+  virtual ~Device() = default;
+
+  virtual std::string name() const = 0;
+  virtual int multiprocessors() const = 0;
+
+  /// `bytes` > 0. Aligned to at least 256 bytes; the contents are undefined.
+  virtual DevicePtr allocate(size_t bytes) = 0;
+  virtual void release(DevicePtr pointer) = 0;
+
+  // The copies and fills are ordered with the launches; copyOut() waits for what was queued before it.
+  virtual void copyIn(DevicePtr to, const void *from, size_t bytes) = 0;
+  virtual void copyOut(void *to, DevicePtr from, size_t bytes) = 0;
+  virtual void fill(DevicePtr to, uint8_t value, size_t bytes) = 0;
+
+  /// Loads a PTX artefact.
+  virtual std::unique_ptr<Module> load(std::string_view image) = 0;
+
+  /// Queues a launch. `params` holds one pointer per parameter, as cuLaunchKernel takes them; the values are
+  /// copied before the call returns.
+  virtual void launch(Module &module, const Launch &launch, void **params) = 0;
+
+  /// Blocks of that launch shape that run at once on the whole device.
+  virtual int residentBlocks(Module &module, const Launch &launch) = 0;
+
+  /// Waits for all that was queued, and reports what failed in it.
+  virtual void synchronize() = 0;
+
+  /// Runs `work`, which queues launches, and measures the device's time for them in microseconds; empty on a
+  /// device whose time means nothing.
+  virtual std::optional<double> timed(const std::function<void()> &work) = 0;
+};
+
+/// An allocation that is released with its owner. Zero bytes is legal: the address is then 0.
+class Buffer {
+public:
+  Buffer() = default;
+  Buffer(Device &device, size_t bytes);
+  Buffer(Buffer &&other) noexcept;
+  Buffer &operator=(Buffer &&other) noexcept;
+  ~Buffer();
+
+  DevicePtr get() const { return address; }
+  size_t size() const { return length; }
+
+  /// Copies `from` over the start of the buffer.
+  void copyIn(const void *from, size_t bytes);
+  /// Copies the start of the buffer.
+  void copyOut(void *to, size_t bytes) const;
+  void fill(uint8_t value);
+
+private:
+  Device *device = nullptr;
+  DevicePtr address = 0;
+  size_t length = 0;
+};
+
+} // namespace mla

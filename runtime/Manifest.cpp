@@ -1,0 +1,298 @@
+// The manifest as JSON, and what a manifest must satisfy to be believed.
+#include "runtime/Manifest.h"
+
+#include "runtime/Abi.h"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <cmath>
+
+namespace mla {
+
+using Json = nlohmann::ordered_json;
+
+const Operand *KernelInfo::find(std::string_view operandName) const {
+  for (const Operand &operand : operands)
+    if (operand.name == operandName)
+      return &operand;
+  return nullptr;
+}
+
+const Operand *KernelInfo::find(Role role) const {
+  for (const Operand &operand : operands)
+    if (operand.role == role)
+      return &operand;
+  return nullptr;
+}
+
+const KernelInfo *Manifest::find(std::string_view kernelName) const {
+  for (const KernelInfo &kernel : kernels)
+    if (kernel.name == kernelName)
+      return &kernel;
+  return nullptr;
+}
+
+//===--- Writing
+//------------------------------------------------------------------------------------------===//
+
+template <typename T>
+static Json writeList(const std::vector<T> &list, Json (*writeOne)(const T &)) {
+  Json json = Json::array();
+  for (const T &element : list)
+    json.push_back(writeOne(element));
+  return json;
+}
+
+static Json write(const Operand &operand) {
+  return {{"name", operand.name},         {"role", name(operand.role)}, {"layout", name(operand.layout)},
+          {"dtype", name(operand.dtype)}, {"shape", operand.shape},     {"alignment", operand.alignment}};
+}
+
+static Json write(const Tile &tile) {
+  return {{"rows", tile.rows}, {"tokens", tile.tokens}, {"stages", tile.stages}, {"warps", tile.warps}};
+}
+
+static Json write(const Entry &entry) {
+  return {{"name", entry.name},
+          {"threads", entry.threads},
+          {"shared_bytes", entry.sharedBytes},
+          {"params", entry.params}};
+}
+
+static Json write(const Scale &scale) { return {{"constant", scale.constant}, {"scalars", scale.scalars}}; }
+
+static Json write(const KernelInfo &kernel) {
+  return {{"name", kernel.name},
+          {"heads", kernel.heads},
+          {"qk_dim", kernel.qkDim},
+          {"v_dim", kernel.vDim},
+          {"v_offset", kernel.vOffset},
+          {"compute", name(kernel.compute)},
+          {"causal", kernel.causal},
+          {"lse", name(kernel.lse)},
+          {"score_scale", write(kernel.scoreScale)},
+          {"value_scale", write(kernel.valueScale)},
+          {"operands", writeList<Operand>(kernel.operands, write)},
+          {"tile", write(kernel.tile)},
+          {"main", write(kernel.main)},
+          {"combine", write(kernel.combine)}};
+}
+
+std::string toJson(const Manifest &manifest) {
+  Json json = {{"version", manifest.version},
+               {"compiler", manifest.compiler},
+               {"source_hash", manifest.sourceHash},
+               {"target", manifest.target},
+               {"profile", manifest.profile},
+               {"ptx_version", manifest.ptxVersion},
+               {"kernels", writeList<KernelInfo>(manifest.kernels, write)}};
+  return json.dump(2);
+}
+
+//===--- Reading
+//------------------------------------------------------------------------------------------===//
+
+namespace {
+
+[[noreturn]] void invalid(const std::string &path, std::string value, std::string allowed) {
+  throw Error(Error::Code::manifestInvalid, "manifest field " + path, std::move(value), std::move(allowed),
+              "recompile the kernel");
+}
+
+/// An object of the JSON together with its path, which errors name.
+class Reader {
+public:
+  Reader(const Json &json, std::string path) : json(json), path(std::move(path)) {
+    if (!json.is_object())
+      invalid(this->path, json.type_name(), "an object");
+  }
+
+  template <typename T>
+  void read(const char *key, T &into) const {
+    const Json &value = at(key);
+    try {
+      value.get_to(into);
+    } catch (const Json::exception &) {
+      invalid(pathOf(key), value.dump(), "of another type");
+    }
+  }
+
+  /// An integer, of which JSON numbers like 2.5 or 1e99 are none.
+  template <typename T>
+  void readInteger(const char *key, T &into, int64_t least) const {
+    const Json &value = at(key);
+    bool fits = value.is_number_integer() && value.get<int64_t>() >= least &&
+                value.get<int64_t>() <= std::numeric_limits<T>::max();
+    if (!fits)
+      invalid(pathOf(key), value.dump(), fmt::format("an integer of at least {}", least));
+    into = value.get<T>();
+  }
+
+  template <typename Enum>
+  void readEnum(const char *key, Enum &into, std::optional<Enum> (*parse)(std::string_view)) const {
+    std::string text;
+    read(key, text);
+    std::optional<Enum> value = parse(text);
+    if (!value)
+      invalid(pathOf(key), '"' + text + '"', "a known name");
+    into = *value;
+  }
+
+  Reader object(const char *key) const { return Reader(at(key), pathOf(key)); }
+
+  template <typename T>
+  void readList(const char *key, std::vector<T> &into, T (*readOne)(const Reader &)) const {
+    const Json &list = at(key);
+    if (!list.is_array())
+      invalid(pathOf(key), list.type_name(), "a list");
+    for (size_t i = 0; i < list.size(); ++i)
+      into.push_back(readOne(Reader(list[i], fmt::format("{}[{}]", pathOf(key), i))));
+  }
+
+  std::string pathOf(const char *key) const { return path.empty() ? key : path + "." + key; }
+
+private:
+  const Json &at(const char *key) const {
+    auto found = json.find(key);
+    if (found == json.end())
+      invalid(pathOf(key), "absent", "present");
+    return *found;
+  }
+
+  const Json &json;
+  std::string path;
+};
+
+Operand readOperand(const Reader &reader) {
+  Operand operand;
+  reader.read("name", operand.name);
+  reader.readEnum("role", operand.role, parseRole);
+  reader.readEnum("layout", operand.layout, parseLayout);
+  reader.readEnum("dtype", operand.dtype, parseDType);
+  reader.read("shape", operand.shape);
+  reader.readInteger("alignment", operand.alignment, 1);
+  return operand;
+}
+
+Tile readTile(const Reader &reader) {
+  Tile tile;
+  reader.readInteger("rows", tile.rows, 1);
+  reader.readInteger("tokens", tile.tokens, 1);
+  reader.readInteger("stages", tile.stages, 1);
+  reader.readInteger("warps", tile.warps, 1);
+  return tile;
+}
+
+Entry readEntry(const Reader &reader) {
+  Entry entry;
+  reader.read("name", entry.name);
+  reader.readInteger("threads", entry.threads, 0);
+  reader.readInteger("shared_bytes", entry.sharedBytes, 0);
+  reader.read("params", entry.params);
+  return entry;
+}
+
+Scale readScale(const Reader &reader) {
+  Scale scale;
+  reader.read("constant", scale.constant);
+  reader.read("scalars", scale.scalars);
+  return scale;
+}
+
+} // namespace
+
+//===--- What a kernel must satisfy
+//-----------------------------------------------------------------------===//
+
+static void checkShape(const KernelInfo &kernel, Role role, const std::vector<int64_t> &shape,
+                       const Reader &reader) {
+  const Operand *operand = kernel.find(role);
+  if (!operand)
+    invalid(reader.pathOf("operands"), fmt::format("without a {}", name(role)), "with one");
+  if (operand->shape != shape)
+    invalid(reader.pathOf("operands") + "." + operand->name,
+            fmt::format("[{}]", fmt::join(operand->shape, ", ")),
+            fmt::format("[{}]", fmt::join(shape, ", ")));
+}
+
+static void checkScale(const KernelInfo &kernel, const Scale &scale, const std::string &path) {
+  if (!std::isfinite(scale.constant))
+    invalid(path + ".constant", fmt::format("{}", scale.constant), "finite");
+  for (const std::string &scalar : scale.scalars) {
+    const Operand *operand = kernel.find(scalar);
+    if (!operand || operand->role != Role::scalar)
+      invalid(path + ".scalars", scalar, "the name of a scalar operand");
+  }
+}
+
+static void checkEntry(const KernelInfo &kernel, const Entry &entry, const std::string &path) {
+  if (entry.name.empty() || entry.threads < 1)
+    invalid(path, fmt::format("\"{}\" with {} threads", entry.name, entry.threads), "named and not empty");
+  for (const std::string &param : entry.params)
+    if (!paramType(kernel, param))
+      invalid(path + ".params", param, "a word of the parameter vocabulary");
+}
+
+static void checkKernel(const KernelInfo &kernel, const Reader &reader) {
+  if (kernel.vOffset > kernel.qkDim - kernel.vDim)
+    invalid(reader.pathOf("v_offset"), fmt::format("{} with v_dim {}", kernel.vOffset, kernel.vDim),
+            fmt::format("such that the values lie within the {} cached dims", kernel.qkDim));
+  checkShape(kernel, Role::query, {kernel.heads, kernel.qkDim}, reader);
+  checkShape(kernel, Role::cache, {kernel.qkDim}, reader);
+  checkShape(kernel, Role::output, {kernel.heads, kernel.vDim}, reader);
+  if (kernel.lse != LseBase::none)
+    checkShape(kernel, Role::lse, {kernel.heads}, reader);
+  checkScale(kernel, kernel.scoreScale, reader.pathOf("score_scale"));
+  checkScale(kernel, kernel.valueScale, reader.pathOf("value_scale"));
+  checkEntry(kernel, kernel.main, reader.pathOf("main"));
+  if (!kernel.combine.name.empty())
+    checkEntry(kernel, kernel.combine, reader.pathOf("combine"));
+}
+
+static KernelInfo readKernel(const Reader &reader) {
+  KernelInfo kernel;
+  reader.read("name", kernel.name);
+  reader.readInteger("heads", kernel.heads, 1);
+  reader.readInteger("qk_dim", kernel.qkDim, 1);
+  reader.readInteger("v_dim", kernel.vDim, 1);
+  reader.readInteger("v_offset", kernel.vOffset, 0);
+  reader.readEnum("compute", kernel.compute, parseDType);
+  reader.read("causal", kernel.causal);
+  reader.readEnum("lse", kernel.lse, parseLseBase);
+  kernel.scoreScale = readScale(reader.object("score_scale"));
+  kernel.valueScale = readScale(reader.object("value_scale"));
+  reader.readList("operands", kernel.operands, readOperand);
+  kernel.tile = readTile(reader.object("tile"));
+  kernel.main = readEntry(reader.object("main"));
+  kernel.combine = readEntry(reader.object("combine"));
+  checkKernel(kernel, reader);
+  return kernel;
+}
+
+static Json parseJson(std::string_view text) {
+  try {
+    return Json::parse(text);
+  } catch (const Json::exception &error) {
+    throw Error(Error::Code::artefactDamaged, "the manifest", "no JSON", "JSON", error.what());
+  }
+}
+
+Manifest manifestFromJson(std::string_view text) {
+  Json json = parseJson(text);
+  Reader reader(json, "");
+  Manifest manifest;
+  reader.readInteger("version", manifest.version, 1);
+  if (manifest.version > manifestVersion)
+    throw Error(Error::Code::artefactNewer, "the manifest's version", std::to_string(manifest.version),
+                fmt::format("at most {}", manifestVersion), "use a newer runtime or recompile with this one");
+  reader.read("compiler", manifest.compiler);
+  reader.read("source_hash", manifest.sourceHash);
+  reader.read("target", manifest.target);
+  reader.read("profile", manifest.profile);
+  reader.read("ptx_version", manifest.ptxVersion);
+  reader.readList("kernels", manifest.kernels, readKernel);
+  return manifest;
+}
+
+} // namespace mla

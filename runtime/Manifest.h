@@ -1,0 +1,156 @@
+// What a compiled artefact says about its kernels, and the file format that carries it.
+//
+// An artefact is one PTX text whose leading comment block holds the manifest as JSON, so that the driver
+// takes the file as it is:
+//
+//   // mlac artefact 1 <bytes of json> <crc32 of json>
+//   // {
+//   //   "version": 1,
+//   // ...
+//   // mlac ptx <bytes of ptx> <crc32 of ptx>
+//   .version 8.7
+//   ...
+#pragma once
+
+#include "runtime/Error.h"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace mla {
+
+/// Element types of buffers. The 8-bit floats are the OCP ones: e4m3 has no infinity, one NaN code per sign.
+enum class DType { f32, f16, bf16, e4m3, e5m2, s8 };
+
+/// Size of one element in bytes.
+int64_t bytes(DType type);
+std::string_view name(DType type);
+std::optional<DType> parseDType(std::string_view text);
+
+/// ragged: rows of all requests after one another, an indptr; paged: a page table per request.
+enum class Layout { ragged, paged };
+std::string_view name(Layout layout);
+std::optional<Layout> parseLayout(std::string_view text);
+
+enum class Role { query, cache, scalar, output, lse };
+std::string_view name(Role role);
+std::optional<Role> parseRole(std::string_view text);
+
+/// Base of the logarithm in the log-sum-exp output; `none`: the kernel writes no LSE.
+enum class LseBase { none, log2, ln };
+std::string_view name(LseBase base);
+std::optional<LseBase> parseLseBase(std::string_view text);
+
+/// One argument of a kernel.
+struct Operand {
+  std::string name;
+  Role role = Role::query;
+  Layout layout = Layout::ragged;
+  DType dtype = DType::f32;
+  /// Shape of one token: query and output [heads, dim], cache [dim], lse [heads], scalar [].
+  std::vector<int64_t> shape;
+  /// Bytes that the base address and every stride (times the element size) are a multiple of.
+  int alignment = 16;
+
+  bool operator==(const Operand &) const = default;
+};
+
+/// How the kernel cuts its work.
+struct Tile {
+  int rows = 0;   ///< packed (query token x head) rows a block handles at a time
+  int tokens = 0; ///< cached tokens of one KV tile
+  int stages = 0; ///< KV tiles in flight
+  int warps = 0;
+
+  bool operator==(const Tile &) const = default;
+};
+
+/// A function of the PTX. `params` names its parameters in order, in the vocabulary of runtime/Abi.h.
+struct Entry {
+  std::string name;
+  int threads = 0;         ///< threads of a block
+  int64_t sharedBytes = 0; ///< dynamic shared memory of a block
+  std::vector<std::string> params;
+
+  bool operator==(const Entry &) const = default;
+};
+
+/// A factor known at launch: the constant times the product of the named scalar operands.
+struct Scale {
+  double constant = 1;
+  std::vector<std::string> scalars;
+
+  bool operator==(const Scale &) const = default;
+};
+
+/// One kernel. Its meaning, per request, query token i and head h, over the cached rows c[j] that are visible
+/// (all of the request's, or with `causal` those with j <= i + kv_len - q_len):
+///
+///   score[j] = scoreScale * sum_d q[i][h][d] * c[j][d]                    d < qkDim
+///   out[i][h][d] = valueScale * sum_j softmax(score)[j] * c[j][vOffset + d]   d < vDim
+///   lse[i][h] = log_base(sum_j exp(score[j]))
+///
+/// c holds decoded stored values. Without a visible row, out is 0 and lse is -inf.
+struct KernelInfo {
+  std::string name;
+  int heads = 0;
+  int qkDim = 0;
+  int vDim = 0;
+  int vOffset = 0;
+  DType compute = DType::f16;
+  bool causal = false;
+  LseBase lse = LseBase::none;
+  Scale scoreScale;
+  Scale valueScale;
+  std::vector<Operand> operands;
+  Tile tile;
+  Entry main;    ///< walks the work list
+  Entry combine; ///< merges partial results, one block a row; empty name: the kernel is never split
+
+  bool operator==(const KernelInfo &) const = default;
+
+  /// The operand of that name, or null.
+  const Operand *find(std::string_view operandName) const;
+  /// The first operand of that role, or null.
+  const Operand *find(Role role) const;
+};
+
+/// The manifest version this library writes and the newest it reads.
+inline constexpr int manifestVersion = 1;
+
+struct Manifest {
+  int version = manifestVersion;
+  std::string compiler;   ///< name and version of the writer
+  std::string sourceHash; ///< hash of source and options
+  std::string target;     ///< e.g. "sm_120"
+  std::string profile;    ///< the resource profile the tiles were chosen for
+  std::string ptxVersion; ///< e.g. "8.7"
+  std::vector<KernelInfo> kernels;
+
+  bool operator==(const Manifest &) const = default;
+
+  /// The kernel of that name, or null.
+  const KernelInfo *find(std::string_view kernelName) const;
+};
+
+/// The manifest as indented JSON with a stable key order.
+std::string toJson(const Manifest &manifest);
+
+/// Throws Error artefactNewer, artefactDamaged (no JSON) or manifestInvalid (a field missing, of the wrong
+/// type or impossible; the error's `field` is its path).
+Manifest manifestFromJson(std::string_view json);
+
+/// Manifest and PTX as one artefact. The PTX must not be empty.
+std::string writeArtefact(const Manifest &manifest, std::string_view ptx);
+
+/// The inverse. Every byte of the artefact is covered by a length and a checksum. Throws Error
+/// artefactMissing, artefactTruncated, artefactDamaged, artefactNewer or manifestInvalid.
+Manifest readArtefact(std::string_view artefact);
+
+/// readArtefact() for code built without exceptions: empty on failure, and then `message` says why.
+std::optional<Manifest> tryReadArtefact(std::string_view artefact, std::string &message);
+
+} // namespace mla

@@ -1,0 +1,66 @@
+// plan(): from the lengths of a batch to the work list of a launch.
+#pragma once
+
+#include "runtime/Abi.h"
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+namespace mla {
+
+/// What makePlan() is told. The spans are read during the call only.
+struct PlanRequest {
+  std::span<const int32_t> qIndptr; ///< [batch + 1], first 0, monotone: query rows of each request
+  std::span<const int32_t> kvLen;   ///< [batch], cached tokens of each request, >= 0
+  /// Rows of the query tensor, if known; qIndptr must end there.
+  std::optional<int64_t> queryTokens;
+
+  // A paged cache.
+  int32_t pageSize = 0;     ///< tokens of a page, >= 1
+  int64_t tableColumns = 0; ///< page-table entries of each request
+  int64_t pages = 0;        ///< pages of the pool
+
+  // A ragged cache.
+  std::span<const int32_t> cacheIndptr; ///< [batch + 1]; its differences must equal kvLen
+
+  int blocks = 0;    ///< blocks that run at once: multiprocessors x blocks of one, >= 1
+  bool split = true; ///< may a row tile's KV tiles go to several blocks?
+  /// The smallest piece worth its merge, in KV tiles. Pieces get smaller only where evenness asks for it.
+  int minTilesPerPiece = 2;
+};
+
+/// A work list and everything else a launch needs, in host memory. An empty batch has grid 0: nothing is
+/// launched.
+struct Plan {
+  std::vector<int32_t> qIndptr;
+  std::vector<int32_t> kvLen;
+  std::vector<int32_t> workIndptr; ///< [grid + 1]
+  std::vector<WorkItem> work;      ///< every (row tile, KV tile) of the batch exactly once
+  std::vector<MergeItem> merges;   ///< one for each row tile cut into several pieces
+  int32_t pageSize = 0;
+
+  int64_t grid = 0;        ///< blocks of the main kernel; each has at least one item
+  int64_t combineGrid = 0; ///< blocks of the combine kernel
+  int64_t slots = 0;       ///< partial results
+  int64_t tiles = 0;       ///< KV tiles over all items
+
+  int64_t partialOutBytes = 0; ///< exact
+  int64_t partialLseBytes = 0; ///< exact
+};
+
+/// Splits a batch evenly. Throws Error (see the codes under "Plans"), naming the field, its value and what is
+/// allowed; KernelInfo is taken to be valid, as readArtefact() leaves it.
+Plan makePlan(const KernelInfo &kernel, const PlanRequest &request);
+
+/// The debugging check of a page table: every entry that a request of `kvLen` tokens uses must be in [0,
+/// pages). Entries past that are not looked at. `table` is [batch][tableStride]. Throws Error pageEntry.
+void checkPageTable(std::span<const int32_t> table, int64_t tableStride, std::span<const int32_t> kvLen,
+                    int32_t pageSize, int64_t pages);
+
+/// Cached tokens that the packed rows before `rowEnd` of a request can see: what bounds a row tile's KV
+/// tiles.
+int64_t visibleTokens(const KernelInfo &kernel, int64_t qLen, int64_t kvLen, int64_t rowEnd);
+
+} // namespace mla

@@ -1,0 +1,69 @@
+// One batch through a kernel on a device, from random operands to a verdict: what `mlac run` and the numeric
+// tests are made of.
+#pragma once
+
+#include "runtime/Device.h"
+#include "runtime/Plan.h"
+#include "runtime/reference/Check.h"
+
+namespace mla {
+
+struct RunConfig {
+  std::vector<int32_t> qLens;
+  std::vector<int32_t> kvLens; ///< as many
+  int32_t pageSize = 64;       ///< of a paged cache
+  uint64_t seed = 0;
+  int repeat = 1;    ///< launches; the outputs are the last one's
+  int blocks = 0;    ///< blocks the plan spreads over; 0: what the device runs at once
+  bool split = true; ///< may a row tile be cut over several blocks?
+
+  reference::BatchShape batchShape() const { return {qLens, kvLens, pageSize, seed}; }
+};
+
+/// What a run did.
+struct RunStats {
+  std::string device;
+  std::string kernel;
+  int64_t grid = 0;
+  int64_t items = 0;
+  int64_t tiles = 0;                  ///< (row tile, KV tile) pairs
+  int64_t splits = 0;                 ///< row tiles cut over several blocks
+  int64_t slots = 0;                  ///< partial results
+  int64_t workspaceBytes = 0;         ///< for the partial results
+  int64_t cacheBytesRead = 0;         ///< bytes of cached rows that the items cover; re-reads count again
+  int64_t cacheBytesOwned = 0;        ///< bytes of the requests' cached rows: the least that must be read
+  std::optional<double> microseconds; ///< median of a run (main and combine)
+
+  std::string toJson() const;
+  std::string toText() const;
+};
+
+struct RunReport {
+  RunStats stats;
+  reference::Report check;
+
+  bool passed() const { return check.passed(); }
+  /// {"run": {...}, "check": {...}}
+  std::string toJson() const;
+  std::string toText() const;
+};
+
+/// Runs the kernel on `operands`, whose outputs it replaces, canaries included. Throws Error from makePlan(),
+/// bindParams() and the device.
+RunStats run(Device &device, Module &module, const KernelInfo &kernel, const RunConfig &config,
+             reference::HostOperands &operands);
+
+/// Makes the operands, runs, evaluates the oracle and compares.
+RunReport runAndCheck(Device &device, Module &module, const KernelInfo &kernel, const RunConfig &config);
+
+/// The outputs of a run as packed rows, for comparing two runs bitwise.
+struct RawOutputs {
+  std::vector<uint8_t> out; ///< [query tokens][heads][vDim] elements of the output's type
+  std::vector<uint8_t> lse; ///< [query tokens][heads] f32; empty if the kernel has none
+
+  bool operator==(const RawOutputs &) const = default;
+};
+
+RawOutputs runRaw(Device &device, Module &module, const KernelInfo &kernel, const RunConfig &config);
+
+} // namespace mla

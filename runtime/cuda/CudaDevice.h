@@ -1,0 +1,29 @@
+// A CUDA device, through the driver API. The driver is opened at run time; nothing of CUDA is needed to
+// build.
+#pragma once
+
+#include "runtime/Device.h"
+
+namespace mla {
+
+/// What is asked of the driver before a device is opened.
+struct CudaDeviceInfo {
+  std::string name;
+  int major = 0; ///< compute capability
+  int minor = 0;
+  int multiprocessors = 0;
+  int sharedBytesPerBlock = 0; ///< the opt-in limit
+  int driverVersion = 0;       ///< 1000 * major + 10 * minor of the CUDA version the driver supports
+};
+
+/// Devices the driver sees. Throws Error noDriver when there is no usable driver.
+int cudaDeviceCount();
+
+/// Throws Error noDriver, or noDevice when there is no device of that index.
+CudaDeviceInfo cudaDeviceInfo(int index);
+
+/// Opens a device in its primary context. Launches, copies and fills go to one stream of its own. Throws as
+/// cudaDeviceInfo().
+std::unique_ptr<Device> createCudaDevice(int index = 0);
+
+} // namespace mla

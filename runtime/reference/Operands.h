@@ -1,0 +1,70 @@
+// Random operands of a kernel, hostile everywhere a kernel has no business to look.
+#pragma once
+
+#include "runtime/Manifest.h"
+
+#include <map>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace mla::reference {
+
+/// One buffer in host memory, as it will lie on the device. Strides count elements; the innermost one is 1.
+struct HostTensor {
+  Operand operand;
+  std::vector<uint8_t> bytes; ///< the whole allocation, paddings and canaries included
+  int64_t offset = 0;         ///< bytes from its start to element 0
+  int64_t tokens = 0;         ///< rows (ragged) or pages * page size (paged)
+  int64_t strideToken = 0;
+  int64_t strideHead = 0;
+  int64_t stridePage = 0;
+
+  const uint8_t *data() const { return bytes.data() + offset; }
+  uint8_t *data() { return bytes.data() + offset; }
+};
+
+/// The shape of a batch.
+struct BatchShape {
+  std::vector<int32_t> qLens;
+  std::vector<int32_t> kvLens; ///< as many
+  int32_t pageSize = 64;       ///< of a paged cache
+  uint64_t seed = 0;
+};
+
+struct HostOperands {
+  BatchShape shape;
+  std::vector<int32_t> qIndptr;     ///< [batch + 1]
+  std::vector<int32_t> cacheIndptr; ///< [batch + 1], ragged cache
+  std::vector<int32_t> table;       ///< [batch][tableStride], paged cache
+  int64_t tableColumns = 0;
+  int64_t tableStride = 0;
+  int64_t pages = 0;
+  std::vector<HostTensor> tensors; ///< query, cache, output and lse operands
+  std::map<std::string, float, std::less<>> scalars;
+
+  int64_t batch() const { return static_cast<int64_t>(shape.qLens.size()); }
+  int64_t queryTokens() const { return qIndptr.back(); }
+  /// The buffer of that role, or null.
+  HostTensor *find(Role role);
+  const HostTensor *find(Role role) const;
+  /// Element offset of row `token` of request `request` in the cache.
+  int64_t cacheRow(const HostTensor &cache, int64_t request, int64_t token) const;
+  /// The scale's value: constant times scalars.
+  double evaluate(const Scale &scale) const;
+};
+
+/// Rows of padding around an output, checked after the run.
+inline constexpr int64_t canaryRows = 2;
+
+/// A page-table entry that no request uses.
+inline constexpr int32_t unusedPage = 0x7FFFFFFF;
+
+/// Query and cache ~ N(0, 1), rounded to storage. Scalars: 0.5 for those in valueScale, 1/sqrt(192) for the
+/// others. Pages are shuffled, a few belong to nobody; every byte that no request owns (those pages, page
+/// tails, gaps between rows and pages, canaries) and the outputs hold the format's poison code; table entries
+/// past a request are `unusedPage`. Strides differ from the shape and keep the operand's alignment. The same
+/// arguments give the same bytes.
+HostOperands makeOperands(const KernelInfo &kernel, const BatchShape &shape);
+
+} // namespace mla::reference
