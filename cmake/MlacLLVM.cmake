@@ -1,8 +1,12 @@
 # LLVM and MLIR 22, shared (default) or static (MLAC_STATIC_LLVM), and helpers for libraries that use them.
-find_package(MLIR 22 REQUIRED CONFIG
+find_package(MLIR REQUIRED CONFIG
              HINTS /usr/lib/llvm-22/lib/cmake/mlir)
 message(STATUS "MLIR ${LLVM_PACKAGE_VERSION} from ${MLIR_DIR}")
+if(NOT LLVM_VERSION_MAJOR EQUAL 22)
+  message(FATAL_ERROR "mlac needs LLVM and MLIR 22, found ${LLVM_PACKAGE_VERSION}")
+endif()
 list(APPEND CMAKE_MODULE_PATH ${MLIR_CMAKE_DIR} ${LLVM_CMAKE_DIR})
+include_directories(SYSTEM ${MLIR_INCLUDE_DIRS} ${LLVM_INCLUDE_DIRS})
 include(TableGen)
 include(AddLLVM)
 include(AddMLIR)

@@ -1,0 +1,109 @@
+// The mla dialect's registration and types.
+#include "dialect/mla/MLA.h"
+
+using namespace mlir;
+using namespace mlir::mla;
+
+#include "dialect/mla/MLADialect.cpp.inc"
+#include "dialect/mla/MLAEnums.cpp.inc"
+#define GET_TYPEDEF_CLASSES
+#include "dialect/mla/MLATypes.cpp.inc"
+
+void MLADialect::initialize() {
+  addTypes<
+#define GET_TYPEDEF_LIST
+#include "dialect/mla/MLATypes.cpp.inc"
+      >();
+  addOperations<
+#define GET_OP_LIST
+#include "dialect/mla/MLAOps.cpp.inc"
+      >();
+}
+
+int64_t mlir::mla::bytesOf(Type type, int64_t count) {
+  return count * type.getIntOrFloatBitWidth() / 8;
+}
+
+int64_t BufferType::getTokenBytes() const { return bytesOf(getElementType(), getHeads() * getWidth()); }
+
+//===-- Syntax -----------------------------------------------------------------------------------------===//
+
+/// `8x576xbf16`: one or two dimensions and an element type.
+static ParseResult parseShapedElement(AsmParser &parser, SmallVectorImpl<int64_t> &shape, Type &element) {
+  return failure(parser.parseDimensionList(shape, /*allowDynamic=*/false) || parser.parseType(element));
+}
+
+static void printShapedElement(AsmPrinter &printer, ArrayRef<int64_t> shape, Type element) {
+  for (int64_t dim : shape)
+    printer << dim << 'x';
+  printer << element;
+}
+
+/// Whether a token's row may have this shape: [width] or [heads, width], both positive.
+static LogicalResult verifyRowShape(function_ref<InFlightDiagnostic()> emitError, ArrayRef<int64_t> shape) {
+  if (shape.empty() || shape.size() > 2 || llvm::any_of(shape, [](int64_t dim) { return dim < 1; }))
+    return emitError() << "a token's row has one or two positive dimensions [row-shape]";
+  return success();
+}
+
+Type BufferType::parse(AsmParser &parser) {
+  StringRef keyword;
+  SmallVector<int64_t> shape;
+  Type element;
+  int64_t align = 16;
+  SMLoc loc = parser.getCurrentLocation();
+  if (parser.parseLess() || parser.parseKeyword(&keyword) || parser.parseComma() ||
+      parseShapedElement(parser, shape, element))
+    return {};
+  if (succeeded(parser.parseOptionalComma()) &&
+      (parser.parseKeyword("align") || parser.parseEqual() || parser.parseInteger(align)))
+    return {};
+  if (parser.parseGreater())
+    return {};
+  std::optional<Layout> layout = symbolizeLayout(keyword);
+  if (!layout)
+    return parser.emitError(loc, "unknown layout '") << keyword << "'; ragged or paged", Type();
+  return parser.getChecked<BufferType>(loc, parser.getContext(), *layout, shape, element, align);
+}
+
+void BufferType::print(AsmPrinter &printer) const {
+  printer << '<' << stringifyLayout(getLayout()) << ", ";
+  printShapedElement(printer, getShape(), getElementType());
+  if (getAlign() != 16)
+    printer << ", align = " << getAlign();
+  printer << '>';
+}
+
+LogicalResult BufferType::verify(function_ref<InFlightDiagnostic()> emitError, Layout layout,
+                                 ArrayRef<int64_t> shape, Type element, int64_t align) {
+  if (failed(verifyRowShape(emitError, shape)))
+    return failure();
+  if (!isa<Float8E4M3FNType, Float8E5M2Type, Float16Type, BFloat16Type, Float32Type>(element))
+    return emitError() << "storage type " << element << " is not supported; e4m3, e5m2, f16, bf16 or f32 [buffer-storage]";
+  if (align != 4 && align != 8 && align != 16)
+    return emitError() << "alignment of " << align << " bytes is not supported; 4, 8 or 16 [buffer-align]";
+  return success();
+}
+
+Type RowsType::parse(AsmParser &parser) {
+  SmallVector<int64_t> shape;
+  Type element;
+  SMLoc loc = parser.getCurrentLocation();
+  if (parser.parseLess() || parseShapedElement(parser, shape, element) || parser.parseGreater())
+    return {};
+  return parser.getChecked<RowsType>(loc, parser.getContext(), shape, element);
+}
+
+void RowsType::print(AsmPrinter &printer) const {
+  printer << '<';
+  printShapedElement(printer, getShape(), getElementType());
+  printer << '>';
+}
+
+LogicalResult RowsType::verify(function_ref<InFlightDiagnostic()> emitError, ArrayRef<int64_t> shape, Type element) {
+  if (failed(verifyRowShape(emitError, shape)))
+    return failure();
+  if (!isa<FloatType>(element))
+    return emitError() << "rows hold floating-point values, not " << element << " [rows-element]";
+  return success();
+}

@@ -1,0 +1,141 @@
+#ifndef DIALECT_MLA_OPS_TD
+#define DIALECT_MLA_OPS_TD
+
+include "mlir/IR/OpAsmInterface.td"
+include "mlir/IR/SymbolInterfaces.td"
+include "mlir/Interfaces/FunctionInterfaces.td"
+include "mlir/Interfaces/CallInterfaces.td"
+include "mlir/Interfaces/InferTypeOpInterface.td"
+include "mlir/Interfaces/SideEffectInterfaces.td"
+include "dialect/mla/MLATypes.td"
+
+class MLA_Op<string mnemonic, list<Trait> traits = []> : Op<MLA_Dialect, mnemonic, traits>;
+
+def MLA_Rowish : AnyTypeOf<[MLA_BufferType, MLA_RowsType], "a buffer or rows">;
+
+//===-- Structure ------------------------------------------------------------------------------------===//
+
+def MLA_KernelOp : MLA_Op<"kernel", [FunctionOpInterface, IsolatedFromAbove, OpAsmOpInterface]> {
+  let summary = "one kernel: typed buffers and scalars in, typed buffers out";
+  let description = [{
+    Every argument and result carries its source name as the attribute `mla.name`. `compute` is the element type
+    of the matrix products: what is declared here is what the PTX contains.
+    Rules: [kernel-compute] compute is f16 or bf16; [kernel-results] results are buffers and log-sum-exps.
+  }];
+  let arguments = (ins SymbolNameAttr:$sym_name, TypeAttrOf<FunctionType>:$function_type, TypeAttr:$compute,
+                       OptionalAttr<DictArrayAttr>:$arg_attrs, OptionalAttr<DictArrayAttr>:$res_attrs);
+  let regions = (region SizedRegion<1>:$body);
+  let hasCustomAssemblyFormat = 1;
+  let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    ArrayRef<Type> getArgumentTypes() { return getFunctionType().getInputs(); }
+    ArrayRef<Type> getResultTypes() { return getFunctionType().getResults(); }
+    Region *getCallableRegion() { return &getBody(); }
+    StringRef getArgName(unsigned index);
+    StringRef getResName(unsigned index);
+  }];
+}
+
+def MLA_ReturnOp : MLA_Op<"return", [Pure, Terminator, HasParent<"KernelOp">]> {
+  let summary = "the kernel's results, in declared order";
+  let description = [{
+    Rules: [return-count] one value a declared result; [return-type] rows and probabilities match the declared
+    shape, a log-sum-exp its declared base.
+  }];
+  let arguments = (ins Variadic<AnyType>:$values);
+  let assemblyFormat = "$values attr-dict `:` type($values)";
+  let hasVerifier = 1;
+}
+
+//===-- Stored values become numbers ------------------------------------------------------------------===//
+
+def MLA_DequantOp : MLA_Op<"dequant", [Pure]> {
+  let summary = "stored values as compute values, per tile, while the tile is loaded";
+  let description = [{
+    Nothing is stored: the conversion happens on the way from shared memory to the matrix unit, once for each
+    cached element a tile. Rules: [dequant-shape] the row keeps its shape; [dequant-compute] the result has the
+    kernel's compute type.
+  }];
+  let arguments = (ins MLA_BufferType:$source);
+  let results = (outs MLA_RowsType:$result);
+  let assemblyFormat = "$source attr-dict `:` type($source) `->` type($result)";
+  let hasVerifier = 1;
+}
+
+def MLA_CastOp : MLA_Op<"cast", [Pure]> {
+  let summary = "a converted copy of a whole buffer; refused by mla-reject-buffer-cast";
+  let description = "Rule: [cast-shape] the row keeps its shape.";
+  let arguments = (ins MLA_Rowish:$source);
+  let results = (outs MLA_RowsType:$result);
+  let assemblyFormat = "$source attr-dict `:` type($source) `->` type($result)";
+  let hasVerifier = 1;
+}
+
+def MLA_SliceOp : MLA_Op<"slice", [Pure]> {
+  let summary = "columns [begin, end) of every row";
+  let description = "Rule: [slice-bounds] 0 <= begin < end <= width.";
+  let arguments = (ins MLA_Rowish:$source, I64Attr:$begin, I64Attr:$end);
+  let results = (outs MLA_RowsType:$result);
+  let assemblyFormat = "$source `[` $begin `:` $end `]` attr-dict `:` type($source) `->` type($result)";
+  let hasVerifier = 1;
+}
+
+def MLA_ScaleOp : MLA_Op<"scale", [Pure, AllTypesMatch<["source", "result"]>]> {
+  let summary = "every element times one f32";
+  let arguments = (ins AnyTypeOf<[MLA_RowsType, MLA_ScoresType]>:$source, F32:$factor);
+  let results = (outs AnyTypeOf<[MLA_RowsType, MLA_ScoresType]>:$result);
+  let assemblyFormat = "$source `,` $factor attr-dict `:` type($source)";
+}
+
+//===-- Attention --------------------------------------------------------------------------------------===//
+
+def MLA_DotOp : MLA_Op<"dot", [Pure]> {
+  let summary = "scores: query rows times cached rows";
+  let description = [{
+    Rules: [dot-width] both rows have the same width; [dot-query] the query has heads; [dot-key] the key is shared
+    by all heads; [dot-storage] a key whose storage differs from the compute type goes through `dequant` first.
+  }];
+  let arguments = (ins MLA_Rowish:$query, MLA_Rowish:$key);
+  let results = (outs MLA_ScoresType:$scores);
+  let assemblyFormat = "$query `,` $key attr-dict `:` type($query) `,` type($key) `->` type($scores)";
+  let hasVerifier = 1;
+}
+
+def MLA_CausalOp : MLA_Op<"causal", [Pure, SameOperandsAndResultType]> {
+  let summary = "causal mask, aligned bottom-right: query i sees key j <= i + kv_len - q_len";
+  let arguments = (ins MLA_ScoresType:$scores);
+  let results = (outs MLA_ScoresType:$result);
+  let assemblyFormat = "$scores attr-dict `:` type($scores)";
+}
+
+def MLA_SoftmaxOp : MLA_Op<"softmax", [Pure]> {
+  let summary = "softmax over the cached tokens; a row without visible tokens has no probabilities";
+  let description = "Rule: [softmax-heads] heads are kept.";
+  let arguments = (ins MLA_ScoresType:$scores);
+  let results = (outs MLA_ProbsType:$probs);
+  let assemblyFormat = "$scores attr-dict `:` type($scores) `->` type($probs)";
+  let hasVerifier = 1;
+}
+
+def MLA_AttendOp : MLA_Op<"attend", [Pure]> {
+  let summary = "probabilities times cached rows; 0 for a row without visible tokens";
+  let description = [{
+    Rules: [attend-value] the value rows are shared by all heads; [attend-result] the result is f32 rows of
+    heads x width; [attend-storage] as [dot-storage].
+  }];
+  let arguments = (ins MLA_ProbsType:$probs, MLA_Rowish:$value);
+  let results = (outs MLA_RowsType:$result);
+  let assemblyFormat = "$probs `,` $value attr-dict `:` type($probs) `,` type($value) `->` type($result)";
+  let hasVerifier = 1;
+}
+
+def MLA_LogSumExpOp : MLA_Op<"logsumexp", [Pure]> {
+  let summary = "log-sum-exp of the scores; -inf for a row without visible tokens";
+  let description = "Rule: [lse-heads] heads are kept.";
+  let arguments = (ins MLA_ScoresType:$scores);
+  let results = (outs MLA_LseType:$lse);
+  let assemblyFormat = "$scores attr-dict `:` type($scores) `->` type($lse)";
+  let hasVerifier = 1;
+}
+
+#endif

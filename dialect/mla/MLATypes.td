@@ -1,0 +1,77 @@
+#ifndef DIALECT_MLA_TYPES_TD
+#define DIALECT_MLA_TYPES_TD
+
+include "mlir/IR/AttrTypeBase.td"
+include "mlir/IR/EnumAttr.td"
+include "dialect/mla/MLADialect.td"
+
+def MLA_Layout : I32EnumAttr<"Layout", "how the rows of all requests lie in memory", [
+    I32EnumAttrCase<"ragged", 0>,   // rows of all requests after one another, found through an indptr
+    I32EnumAttrCase<"paged", 1>     // fixed-size pages in any order, found through a page table
+  ]> {
+  let cppNamespace = "::mlir::mla";
+  let genSpecializedAttr = 0;
+}
+
+def MLA_LseBase : I32EnumAttr<"LseBase", "base of a log-sum-exp", [
+    I32EnumAttrCase<"log2", 0>, I32EnumAttrCase<"ln", 1>
+  ]> {
+  let cppNamespace = "::mlir::mla";
+  let genSpecializedAttr = 0;
+}
+
+class MLA_Type<string name, string keyword> : TypeDef<MLA_Dialect, name> {
+  let mnemonic = keyword;
+}
+
+def MLA_BufferType : MLA_Type<"Buffer", "buffer"> {
+  let summary = "rows in global memory: a layout, the shape of one token's row, and the storage type";
+  let description = [{
+    `!mla.buffer<paged, 576xf8E4M3FN>` is a paged cache of 576-wide e4m3 rows;
+    `!mla.buffer<ragged, 8x576xbf16>` holds eight heads of 576 bf16 values a query token.
+    `align` is the guaranteed alignment in bytes of the base address and of every row; 16 where not given.
+  }];
+  let parameters = (ins EnumParameter<MLA_Layout>:$layout, ArrayRefParameter<"int64_t">:$shape,
+                        "::mlir::Type":$elementType, DefaultValuedParameter<"int64_t", "16">:$align);
+  let hasCustomAssemblyFormat = 1;
+  let genVerifyDecl = 1;
+  let extraClassDeclaration = [{
+    /// Elements of the innermost dimension.
+    int64_t getWidth() const { return getShape().back(); }
+    /// Heads of one token; 1 for a row that all heads share.
+    int64_t getHeads() const { return getShape().size() == 2 ? getShape().front() : 1; }
+    /// Bytes of one token.
+    int64_t getTokenBytes() const;
+  }];
+}
+
+def MLA_RowsType : MLA_Type<"Rows", "rows"> {
+  let summary = "a row a token, as numbers; exists a tile at a time and is never stored";
+  let parameters = (ins ArrayRefParameter<"int64_t">:$shape, "::mlir::Type":$elementType);
+  let hasCustomAssemblyFormat = 1;
+  let genVerifyDecl = 1;
+  let extraClassDeclaration = [{
+    int64_t getWidth() const { return getShape().back(); }
+    int64_t getHeads() const { return getShape().size() == 2 ? getShape().front() : 1; }
+  }];
+}
+
+def MLA_ScoresType : MLA_Type<"Scores", "scores"> {
+  let summary = "f32 scores of every head of a query token against every cached token";
+  let parameters = (ins "int64_t":$heads);
+  let assemblyFormat = "`<` $heads `>`";
+}
+
+def MLA_ProbsType : MLA_Type<"Probs", "probs"> {
+  let summary = "softmax of scores over the cached tokens";
+  let parameters = (ins "int64_t":$heads);
+  let assemblyFormat = "`<` $heads `>`";
+}
+
+def MLA_LseType : MLA_Type<"Lse", "lse"> {
+  let summary = "log-sum-exp of a query token's scores, a f32 a head; its base is part of the type";
+  let parameters = (ins "int64_t":$heads, EnumParameter<MLA_LseBase>:$base);
+  let assemblyFormat = "`<` $heads `,` $base `>`";
+}
+
+#endif
