@@ -2,23 +2,8 @@
 #define DIALECT_MLA_TYPES_TD
 
 include "mlir/IR/AttrTypeBase.td"
-include "mlir/IR/EnumAttr.td"
+include "dialect/mla/MLAEnums.td"
 include "dialect/mla/MLADialect.td"
-
-def MLA_Layout : I32EnumAttr<"Layout", "how the rows of all requests lie in memory", [
-    I32EnumAttrCase<"ragged", 0>,   // rows of all requests after one another, found through an indptr
-    I32EnumAttrCase<"paged", 1>     // fixed-size pages in any order, found through a page table
-  ]> {
-  let cppNamespace = "::mlir::mla";
-  let genSpecializedAttr = 0;
-}
-
-def MLA_LseBase : I32EnumAttr<"LseBase", "base of a log-sum-exp", [
-    I32EnumAttrCase<"log2", 0>, I32EnumAttrCase<"ln", 1>
-  ]> {
-  let cppNamespace = "::mlir::mla";
-  let genSpecializedAttr = 0;
-}
 
 class MLA_Type<string name, string keyword> : TypeDef<MLA_Dialect, name> {
   let mnemonic = keyword;

@@ -1,0 +1,14 @@
+// The tile dialect: how a kernel runs. Types and ops are defined in the .td files beside this header.
+#pragma once
+
+#include "dialect/mla/MLA.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+#include "dialect/tile/TileDialect.h.inc"
+#include "dialect/tile/TileEnums.h.inc"
+#define GET_ATTRDEF_CLASSES
+#include "dialect/tile/TileAttrs.h.inc"
+#define GET_TYPEDEF_CLASSES
+#include "dialect/tile/TileTypes.h.inc"
+#define GET_OP_CLASSES
+#include "dialect/tile/TileOps.h.inc"

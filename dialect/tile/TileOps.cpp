@@ -1,0 +1,126 @@
+// The tile dialect's ops: verifier rules.
+#include "dialect/tile/Tile.h"
+
+#include "mlir/IR/Builders.h"
+#include "mlir/Interfaces/FunctionImplementation.h"
+
+using namespace mlir;
+using namespace mlir::tile;
+
+#define GET_OP_CLASSES
+#include "dialect/tile/TileOps.cpp.inc"
+
+//===-- Structure --------------------------------------------------------------------------------------===//
+
+ParseResult KernelOp::parse(OpAsmParser &parser, OperationState &result) {
+  auto buildType = [](Builder &builder, ArrayRef<Type> inputs, ArrayRef<Type> results,
+                      function_interface_impl::VariadicFlag, std::string &) {
+    return builder.getFunctionType(inputs, results);
+  };
+  return function_interface_impl::parseFunctionOp(
+      parser, result, /*allowVariadic=*/false, getFunctionTypeAttrName(result.name), buildType,
+      getArgAttrsAttrName(result.name), getResAttrsAttrName(result.name));
+}
+
+void KernelOp::print(OpAsmPrinter &printer) {
+  function_interface_impl::printFunctionOp(printer, *this, /*isVariadic=*/false, getFunctionTypeAttrName(),
+                                           getArgAttrsAttrName(), getResAttrsAttrName());
+}
+
+StringRef KernelOp::getArgName(unsigned index) {
+  auto name = getArgAttrOfType<StringAttr>(index, mla::kNameAttr);
+  return name ? name.getValue() : StringRef();
+}
+
+LogicalResult KernelOp::verify() {
+  if (!getResultTypes().empty())
+    return emitOpError() << "returns nothing [tile-kernel-results]";
+  return success();
+}
+
+LogicalResult ItemsOp::verify() {
+  Block &body = getBody().front();
+  if (body.getNumArguments() != 1 || !isa<ItemType>(body.getArgument(0).getType()))
+    return emitOpError() << "has a body with one !tile.item argument [items-argument]";
+  return success();
+}
+
+//===-- Values -----------------------------------------------------------------------------------------===//
+
+LogicalResult QueryOp::verify() {
+  if (getResult().getType().getColumns() != getSource().getType().getWidth())
+    return emitOpError() << "changes the row's width [query-width]";
+  return success();
+}
+
+LogicalResult LoadOp::verify() {
+  TileType tile = getResult().getType();
+  if (tile.getColumns() != getSource().getType().getWidth())
+    return emitOpError() << "changes the row's width [load-width]";
+  Type storage = tile.getStorage() ? tile.getStorage() : tile.getElementType();
+  if (storage != getSource().getType().getElementType())
+    return emitOpError() << "loads " << getSource().getType().getElementType() << " as " << storage
+                         << " [load-storage]";
+  return success();
+}
+
+LogicalResult DequantOp::verify() {
+  if (getSource().getType().getShape() != getResult().getType().getShape())
+    return emitOpError() << "changes the tile's shape [tile-dequant-shape]";
+  return success();
+}
+
+LogicalResult SliceOp::verify() {
+  int64_t begin = getBegin(), end = getEnd(), columns = getSource().getType().getColumns();
+  if (begin < 0 || begin >= end || end > columns || getResult().getType().getColumns() != end - begin)
+    return emitOpError() << "[" << begin << ":" << end << "] is not within " << columns
+                         << " columns [tile-slice-bounds]";
+  return success();
+}
+
+LogicalResult DotOp::verify() {
+  TileType query = getQuery().getType(), key = getKey().getType(), scores = getScores().getType();
+  if (query.getColumns() != key.getColumns())
+    return emitOpError() << "contracts " << query.getColumns() << " with " << key.getColumns()
+                         << " columns [tile-dot-width]";
+  if (query.getElementType() != key.getElementType())
+    return emitOpError() << "multiplies " << query.getElementType() << " by " << key.getElementType()
+                         << " [tile-dot-element]";
+  if (scores.getRows() != query.getRows() || scores.getColumns() != key.getRows() || !scores.getElementType().isF32())
+    return emitOpError() << "gives f32 scores of query rows x key rows [tile-dot-shape]";
+  return success();
+}
+
+LogicalResult OnlineSoftmaxOp::verify() {
+  for (Value stat : {getMaximum(), getSum(), getNewMaximum(), getNewSum(), getShrink()}) {
+    auto type = cast<TileType>(stat.getType());
+    if (type.getColumns() != 1 || !type.getElementType().isF32())
+      return emitOpError() << "keeps one f32 a row, not " << type << " [softmax-stats]";
+  }
+  return success();
+}
+
+LogicalResult AccumulateOp::verify() {
+  if (getValue().getType().getColumns() != getAccumulator().getType().getColumns())
+    return emitOpError() << "adds " << getValue().getType().getColumns() << " columns to "
+                         << getAccumulator().getType().getColumns() << " [accumulate-width]";
+  if (getValue().getType().getElementType() != getProbs().getType().getElementType())
+    return emitOpError() << "multiplies " << getProbs().getType().getElementType() << " by "
+                         << getValue().getType().getElementType() << " [accumulate-element]";
+  return success();
+}
+
+//===-- Scheduled --------------------------------------------------------------------------------------===//
+
+LogicalResult AllocOp::verify() {
+  if (getOffset() % 16)
+    return emitOpError() << "offset " << getOffset() << " is not a multiple of 16 [alloc-align]";
+  return success();
+}
+
+LogicalResult CopyOp::verify() {
+  if (getSource().getType().getWidth() != getRing().getType().getColumns() ||
+      getSource().getType().getElementType() != getRing().getType().getElementType())
+    return emitOpError() << "copies " << getSource().getType() << " into " << getRing().getType() << " [copy-width]";
+  return success();
+}
