@@ -45,9 +45,10 @@ public:
   virtual std::string name() const = 0;
   virtual int multiprocessors() const = 0;
 
-  /// `bytes` > 0. Aligned to at least 256 bytes; the contents are undefined.
-  virtual DevicePtr allocate(size_t bytes) = 0;
-  virtual void release(DevicePtr pointer) = 0;
+  /// `bytes` > 0. Aligned to at least 256 bytes; the contents are undefined. The label is for messages.
+  virtual DevicePtr allocate(size_t bytes, const std::string &label) = 0;
+  /// Never throws: what goes wrong here is reported by a later synchronize().
+  virtual void release(DevicePtr pointer) noexcept = 0;
 
   // The copies and fills are ordered with the launches; copyOut() waits for what was queued before it.
   virtual void copyIn(DevicePtr to, const void *from, size_t bytes) = 0;
@@ -70,13 +71,17 @@ public:
   /// Runs `work`, which queues launches, and measures the device's time for them in microseconds; empty on a
   /// device whose time means nothing.
   virtual std::optional<double> timed(const std::function<void()> &work) = 0;
+
+  /// Bytes that launches have read so far from the allocation that starts there; empty on a device that does
+  /// not count them.
+  virtual std::optional<uint64_t> bytesRead(DevicePtr allocation) const = 0;
 };
 
 /// An allocation that is released with its owner. Zero bytes is legal: the address is then 0.
 class Buffer {
 public:
   Buffer() = default;
-  Buffer(Device &device, size_t bytes);
+  Buffer(Device &device, size_t bytes, const std::string &label = {});
   Buffer(Buffer &&other) noexcept;
   Buffer &operator=(Buffer &&other) noexcept;
   ~Buffer();

@@ -27,7 +27,8 @@ struct PlanRequest {
 
   int blocks = 0;    ///< blocks that run at once: multiprocessors x blocks of one, >= 1
   bool split = true; ///< may a row tile's KV tiles go to several blocks?
-  /// The smallest piece worth its merge, in KV tiles. Pieces get smaller only where evenness asks for it.
+  /// The smallest piece worth its merge, in KV tiles; below 1 counts as 1. Pieces get smaller only where
+  /// short requests around them ask for it.
   int minTilesPerPiece = 2;
 };
 

@@ -1,0 +1,185 @@
+// The work split. All row tiles of the batch, each as long as its KV tiles, are laid end to end; the line is
+// cut into equal lengths, one a block, and cuts that would leave a crumb are moved to the nearest row-tile
+// boundary.
+#include "runtime/Plan.h"
+
+#include "runtime/PlanCheck.h"
+
+#include <algorithm>
+#include <limits>
+
+namespace mla {
+
+int64_t visibleTokens(const KernelInfo &kernel, int64_t qLen, int64_t kvLen, int64_t rowEnd) {
+  if (!kernel.causal)
+    return kvLen;
+  int64_t lastToken = (rowEnd - 1) / kernel.heads;
+  return std::clamp<int64_t>(lastToken + 1 + kvLen - qLen, 0, kvLen);
+}
+
+namespace {
+
+constexpr int64_t int32Max = std::numeric_limits<int32_t>::max();
+
+/// A row tile with its place on the line.
+struct Unit {
+  int32_t request;
+  int32_t rowBegin;
+  int32_t tiles;
+  int64_t start;
+
+  /// An empty row tile still has an output to write.
+  int64_t length() const { return std::max(tiles, 1); }
+  int64_t end() const { return start + length(); }
+};
+
+void requireInt32(const char *what, int64_t count) {
+  if (count > int32Max)
+    throw Error(Error::Code::tooLarge, what, std::to_string(count), "at most " + std::to_string(int32Max),
+                "plan the batch in parts");
+}
+
+void appendRequest(const KernelInfo &kernel, int32_t request, int64_t qLen, int64_t kvLen,
+                   std::vector<Unit> &units) {
+  int64_t rows = qLen * kernel.heads;
+  requireInt32("the number of row tiles", static_cast<int64_t>(units.size()) + rows / kernel.tile.rows + 1);
+  for (int64_t rowBegin = 0; rowBegin < rows; rowBegin += kernel.tile.rows) {
+    int64_t rowEnd = std::min(rowBegin + kernel.tile.rows, rows);
+    int64_t tokens = visibleTokens(kernel, qLen, kvLen, rowEnd);
+    int64_t tiles = (tokens + kernel.tile.tokens - 1) / kernel.tile.tokens;
+    int64_t start = units.empty() ? 0 : units.back().end();
+    units.push_back({request, static_cast<int32_t>(rowBegin), static_cast<int32_t>(tiles), start});
+  }
+}
+
+std::vector<Unit> listUnits(const KernelInfo &kernel, const PlanRequest &request) {
+  std::vector<Unit> units;
+  for (size_t r = 0; r < request.kvLen.size(); ++r)
+    appendRequest(kernel, static_cast<int32_t>(r), request.qIndptr[r + 1] - request.qIndptr[r],
+                  request.kvLen[r], units);
+  return units;
+}
+
+/// Chooses where the line is cut.
+class Cutter {
+public:
+  /// `leastPiece`: the shortest piece worth a merge; units shorter than two of them stay whole.
+  Cutter(const std::vector<Unit> &units, int64_t leastPiece) : units(units), leastPiece(leastPiece) {}
+
+  /// Ascending cuts from 0 to the line's end: one more than blocks. Every block has work.
+  std::vector<int64_t> cuts(int64_t blocks) const {
+    int64_t length = units.back().end();
+    int64_t count = std::min(blocks, sensiblePieces());
+    std::vector<int64_t> result{0};
+    for (int64_t block = 1; block <= count; ++block) {
+      // The quotient first: length * block could leave 64 bits.
+      int64_t even = length / count * block + length % count * block / count;
+      int64_t cut = block == count ? length : moved(even);
+      if (cut > result.back())
+        result.push_back(cut);
+    }
+    return result;
+  }
+
+private:
+  int64_t sensiblePieces() const {
+    int64_t pieces = 0;
+    for (const Unit &unit : units)
+      pieces += std::max<int64_t>(1, unit.length() / leastPiece);
+    return pieces;
+  }
+
+  /// The cut near `position` that leaves no piece below the least. Monotone in `position`.
+  int64_t moved(int64_t position) const {
+    auto after = std::upper_bound(units.begin(), units.end(), position,
+                                  [](int64_t value, const Unit &unit) { return value < unit.start; });
+    const Unit &unit = *std::prev(after);
+    int64_t before = position - unit.start;
+    int64_t behind = unit.end() - position;
+    if (before >= leastPiece && behind >= leastPiece)
+      return position;
+    return before <= behind ? unit.start : unit.end();
+  }
+
+  const std::vector<Unit> &units;
+  int64_t leastPiece;
+};
+
+/// Turns units and cuts into work items, partial slots and merges.
+class ListWriter {
+public:
+  ListWriter(Plan &plan, const std::vector<Unit> &units) : plan(plan), units(units) {}
+
+  void writeBlock(int64_t begin, int64_t end) {
+    plan.workIndptr.push_back(static_cast<int32_t>(plan.work.size()));
+    while (begin < end) {
+      const Unit &unit = units[current];
+      int64_t pieceEnd = std::min(end, unit.end());
+      writePiece(unit, begin, pieceEnd);
+      begin = pieceEnd;
+      if (pieceEnd == unit.end())
+        ++current;
+    }
+  }
+
+private:
+  void writePiece(const Unit &unit, int64_t begin, int64_t end) {
+    auto tileBegin = static_cast<int32_t>(begin - unit.start);
+    auto tileEnd = static_cast<int32_t>(std::min<int64_t>(end - unit.start, unit.tiles));
+    bool whole = begin == unit.start && end == unit.end();
+    int32_t slot = whole ? -1 : takeSlot(unit, begin == unit.start);
+    plan.work.push_back({unit.request, unit.rowBegin, tileBegin, tileEnd, slot, {0, 0, 0}});
+    plan.tiles += tileEnd - tileBegin;
+  }
+
+  /// Pieces of one unit come in order, so its slots are neighbours.
+  int32_t takeSlot(const Unit &unit, bool first) {
+    auto slot = static_cast<int32_t>(plan.slots++);
+    if (first)
+      plan.merges.push_back({unit.request, unit.rowBegin, slot, slot});
+    plan.merges.back().slot_end = slot + 1;
+    return slot;
+  }
+
+  Plan &plan;
+  const std::vector<Unit> &units;
+  size_t current = 0;
+};
+
+void writeLists(const KernelInfo &kernel, const PlanRequest &request, const std::vector<Unit> &units,
+                Plan &plan) {
+  bool split = request.split && !kernel.combine.name.empty();
+  int64_t leastPiece = split ? std::max(request.minTilesPerPiece, 1) : units.back().end();
+  std::vector<int64_t> cuts = Cutter(units, leastPiece).cuts(request.blocks);
+  requireInt32("the number of work items", static_cast<int64_t>(units.size() + cuts.size()));
+  ListWriter writer(plan, units);
+  for (size_t i = 0; i + 1 < cuts.size(); ++i)
+    writer.writeBlock(cuts[i], cuts[i + 1]);
+  plan.grid = static_cast<int64_t>(cuts.size()) - 1;
+}
+
+void computeSizes(const KernelInfo &kernel, Plan &plan) {
+  int64_t rows = kernel.tile.rows;
+  plan.combineGrid = static_cast<int64_t>(plan.merges.size()) * rows;
+  requireInt32("the blocks of the combine launch", plan.combineGrid);
+  plan.partialLseBytes = plan.slots * rows * static_cast<int64_t>(sizeof(float));
+  plan.partialOutBytes = plan.partialLseBytes * kernel.vDim;
+}
+
+} // namespace
+
+Plan makePlan(const KernelInfo &kernel, const PlanRequest &request) {
+  checkPlanRequest(kernel, request);
+  Plan plan;
+  plan.qIndptr.assign(request.qIndptr.begin(), request.qIndptr.end());
+  plan.kvLen.assign(request.kvLen.begin(), request.kvLen.end());
+  plan.pageSize = request.pageSize;
+  std::vector<Unit> units = listUnits(kernel, request);
+  if (!units.empty())
+    writeLists(kernel, request, units, plan);
+  plan.workIndptr.push_back(static_cast<int32_t>(plan.work.size()));
+  computeSizes(kernel, plan);
+  return plan;
+}
+
+} // namespace mla

@@ -1,0 +1,135 @@
+#include "runtime/PlanCheck.h"
+
+#include <fmt/format.h>
+
+#include <limits>
+
+namespace mla {
+
+using Code = Error::Code;
+
+static constexpr int64_t int32Max = std::numeric_limits<int32_t>::max();
+
+static std::string element(std::string_view array, size_t index) {
+  return fmt::format("{}[{}]", array, index);
+}
+
+static void checkIndptr(std::string_view field, std::span<const int32_t> indptr) {
+  if (indptr.empty())
+    throw Error(Code::indptrSize, std::string(field), "empty", "one longer than the batch",
+                "pass [0] for an empty batch");
+  if (indptr[0] != 0)
+    throw Error(Code::indptrStart, element(field, 0), std::to_string(indptr[0]), "0",
+                "rebase the offsets on the tensor that is passed");
+  for (size_t i = 1; i < indptr.size(); ++i)
+    if (indptr[i] < indptr[i - 1])
+      throw Error(Code::indptrOrder, element(field, i), std::to_string(indptr[i]),
+                  fmt::format("at least {}[{}] = {}", field, i - 1, indptr[i - 1]),
+                  "pass the running sum of the lengths");
+}
+
+static void checkQueryRows(const KernelInfo &kernel, const PlanRequest &request) {
+  checkIndptr("q_indptr", request.qIndptr);
+  if (request.queryTokens && request.qIndptr.back() != *request.queryTokens)
+    throw Error(Code::indptrEnd, element("q_indptr", request.qIndptr.size() - 1),
+                std::to_string(request.qIndptr.back()),
+                fmt::format("{}, the rows of the query", *request.queryTokens),
+                "pass the query that the offsets describe");
+  for (size_t r = 0; r + 1 < request.qIndptr.size(); ++r) {
+    int64_t rows = int64_t{request.qIndptr[r + 1] - request.qIndptr[r]} * kernel.heads;
+    if (rows > int32Max - kernel.tile.rows)
+      throw Error(Code::tooLarge, fmt::format("query rows x heads of request {}", r), std::to_string(rows),
+                  fmt::format("at most {}", int32Max - kernel.tile.rows), "split the request");
+  }
+}
+
+static void checkKvLengths(const KernelInfo &kernel, const PlanRequest &request) {
+  size_t batch = request.qIndptr.size() - 1;
+  if (request.kvLen.size() != batch)
+    throw Error(Code::kvLenSize, "the length of kv_len", std::to_string(request.kvLen.size()),
+                fmt::format("{}, the batch that q_indptr describes", batch));
+  for (size_t r = 0; r < batch; ++r) {
+    int64_t length = request.kvLen[r];
+    if (length < 0)
+      throw Error(Code::kvLenNegative, element("kv_len", r), std::to_string(length), "at least 0",
+                  "pass 0 for a padded request");
+    if (length > int32Max - kernel.tile.tokens)
+      throw Error(Code::tooLarge, element("kv_len", r), std::to_string(length),
+                  fmt::format("at most {}", int32Max - kernel.tile.tokens), "split the context and merge");
+  }
+}
+
+static void checkGeometry(const PlanRequest &request) {
+  if (request.pageSize < 1)
+    throw Error(Code::pageSize, "page_size", std::to_string(request.pageSize), "at least 1",
+                "pass the tokens of one page of the cache");
+  if (request.tableColumns < 0)
+    throw Error(Code::tableGeometry, "table columns", std::to_string(request.tableColumns), "at least 0");
+  if (request.pages < 0 || request.pages > int32Max)
+    throw Error(Code::poolSize, "pages", std::to_string(request.pages),
+                fmt::format("between 0 and {}", int32Max));
+}
+
+static void checkPaged(const PlanRequest &request) {
+  checkGeometry(request);
+  for (size_t r = 0; r < request.kvLen.size(); ++r) {
+    int64_t length = request.kvLen[r];
+    int64_t used = (length + request.pageSize - 1) / request.pageSize;
+    if (used > request.tableColumns)
+      throw Error(Code::kvLenBeyondTable, element("kv_len", r), std::to_string(length),
+                  fmt::format("at most {} table columns x {} tokens of a page", request.tableColumns,
+                              request.pageSize),
+                  "pass a wider page table");
+    if (used > 0 && request.pages == 0)
+      throw Error(Code::poolSize, "pages", "0", fmt::format("at least 1, for kv_len[{}] = {}", r, length));
+  }
+}
+
+static void checkRagged(const PlanRequest &request) {
+  checkIndptr("cache indptr", request.cacheIndptr);
+  if (request.cacheIndptr.size() != request.qIndptr.size())
+    throw Error(Code::indptrSize, "the length of the cache indptr",
+                std::to_string(request.cacheIndptr.size()),
+                fmt::format("{}, as of q_indptr", request.qIndptr.size()));
+  for (size_t r = 0; r < request.kvLen.size(); ++r) {
+    int32_t rows = request.cacheIndptr[r + 1] - request.cacheIndptr[r];
+    if (rows != request.kvLen[r])
+      throw Error(Code::kvLenMismatch, element("kv_len", r), std::to_string(request.kvLen[r]),
+                  fmt::format("{}, the rows that the cache indptr gives it", rows));
+  }
+}
+
+void checkPlanRequest(const KernelInfo &kernel, const PlanRequest &request) {
+  if (request.blocks < 1)
+    throw Error(Code::blockCount, "blocks", std::to_string(request.blocks), "at least 1",
+                "pass multiprocessors x blocks of one");
+  checkQueryRows(kernel, request);
+  checkKvLengths(kernel, request);
+  const Operand *cache = kernel.find(Role::cache);
+  if (!cache)
+    throw Error(Code::missingOperand, "kernel " + kernel.name, "without a cache", "a kernel with one");
+  if (cache->layout == Layout::paged)
+    checkPaged(request);
+  else
+    checkRagged(request);
+}
+
+void checkPageTable(std::span<const int32_t> table, int64_t tableStride, std::span<const int32_t> kvLen,
+                    int32_t pageSize, int64_t pages) {
+  for (size_t r = 0; r < kvLen.size(); ++r) {
+    int64_t used = (int64_t{kvLen[r]} + pageSize - 1) / pageSize;
+    int64_t row = static_cast<int64_t>(r) * tableStride;
+    if (used > tableStride || row + used > static_cast<int64_t>(table.size()))
+      throw Error(Code::tableGeometry, fmt::format("row {} of the page table", r),
+                  fmt::format("shorter than the {} entries it uses", used), "as wide as that");
+    for (int64_t slot = 0; slot < used; ++slot) {
+      int32_t page = table[row + slot];
+      if (page < 0 || page >= pages)
+        throw Error(Code::pageEntry, fmt::format("page table entry (request {}, slot {})", r, slot),
+                    std::to_string(page), fmt::format("in [0, {})", pages),
+                    fmt::format("request {} has {} tokens and uses {} entries", r, kvLen[r], used));
+    }
+  }
+}
+
+} // namespace mla
