@@ -26,12 +26,15 @@ struct RunStats {
   std::string kernel;
   int64_t grid = 0;
   int64_t items = 0;
-  int64_t tiles = 0;                  ///< (row tile, KV tile) pairs
-  int64_t splits = 0;                 ///< row tiles cut over several blocks
-  int64_t slots = 0;                  ///< partial results
-  int64_t workspaceBytes = 0;         ///< for the partial results
-  int64_t cacheBytesRead = 0;         ///< bytes of cached rows that the items cover; re-reads count again
-  int64_t cacheBytesOwned = 0;        ///< bytes of the requests' cached rows: the least that must be read
+  int64_t tiles = 0;           ///< (row tile, KV tile) pairs
+  int64_t splits = 0;          ///< row tiles cut over several blocks
+  int64_t slots = 0;           ///< partial results
+  int64_t workspaceBytes = 0;  ///< for the partial results
+  int64_t cacheBytesRead = 0;  ///< bytes of cached rows that the items cover; re-reads count again
+  int64_t cacheBytesOwned = 0; ///< bytes of the requests' cached rows: the least that must be read
+  /// What the launches loaded from the cache, counted by the device, per repeat; empty where it does not
+  /// count.
+  std::optional<int64_t> cacheBytesLoaded;
   std::optional<double> microseconds; ///< median of a run (main and combine)
 
   std::string toJson() const;

@@ -113,6 +113,13 @@ uint32_t poisonCode(DType type) {
   return 0x7F;
 }
 
+void fillPoison(DType type, std::span<uint8_t> buffer) {
+  uint32_t code = poisonCode(type);
+  auto size = static_cast<size_t>(bytes(type));
+  for (size_t i = 0; i < buffer.size(); ++i)
+    buffer[i] = static_cast<uint8_t>(code >> (8 * (i % size)));
+}
+
 uint32_t loadCode(DType type, const uint8_t *data, int64_t index) {
   uint32_t code = 0;
   int64_t size = bytes(type);

@@ -4,6 +4,8 @@
 
 #include "runtime/Manifest.h"
 
+#include <span>
+
 namespace mla::reference {
 
 /// The value of a code (zero-extended). Exact for every format; NaN codes give NaN.
@@ -15,6 +17,9 @@ uint32_t encode(DType type, double value);
 
 /// The code that marks memory nobody may use: a NaN, except in s8, which has none.
 uint32_t poisonCode(DType type);
+
+/// Fills a buffer of `type` with its poison code.
+void fillPoison(DType type, std::span<uint8_t> buffer);
 
 /// Element `index` of a buffer of `type`.
 uint32_t loadCode(DType type, const uint8_t *data, int64_t index);

@@ -10,18 +10,23 @@
 
 namespace mla::reference {
 
-/// One buffer in host memory, as it will lie on the device. Strides count elements; the innermost one is 1.
+/// One buffer in host memory, as it will lie on the device. Strides count elements; the dims of a token and
+/// head are neighbours.
 struct HostTensor {
   Operand operand;
   std::vector<uint8_t> bytes; ///< the whole allocation, paddings and canaries included
   int64_t offset = 0;         ///< bytes from its start to element 0
-  int64_t tokens = 0;         ///< rows (ragged) or pages * page size (paged)
+  int64_t tokens = 0;         ///< rows; of a paged cache, pages x page size
   int64_t strideToken = 0;
   int64_t strideHead = 0;
   int64_t stridePage = 0;
 
   const uint8_t *data() const { return bytes.data() + offset; }
   uint8_t *data() { return bytes.data() + offset; }
+  /// Element offset of a query, output or lse element.
+  int64_t element(int64_t token, int64_t head, int64_t dim = 0) const {
+    return token * strideToken + head * strideHead + dim;
+  }
 };
 
 /// The shape of a batch.
@@ -43,6 +48,7 @@ struct HostOperands {
   std::vector<HostTensor> tensors; ///< query, cache, output and lse operands
   std::map<std::string, float, std::less<>> scalars;
 
+  /// Number of requests.
   int64_t batch() const { return static_cast<int64_t>(shape.qLens.size()); }
   int64_t queryTokens() const { return qIndptr.back(); }
   /// The buffer of that role, or null.

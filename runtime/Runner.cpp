@@ -1,0 +1,239 @@
+#include "runtime/Runner.h"
+
+#include "runtime/Params.h"
+
+
+#include <algorithm>
+#include <cstring>
+
+namespace mla {
+
+using reference::HostOperands;
+using reference::HostTensor;
+
+namespace {
+
+template <typename T>
+Buffer upload(Device &device, const std::vector<T> &list, const std::string &label) {
+  Buffer buffer(device, list.size() * sizeof(T), label);
+  buffer.copyIn(list.data(), list.size() * sizeof(T));
+  return buffer;
+}
+
+/// The operands on the device.
+class DeviceOperands {
+public:
+  DeviceOperands(Device &device, const KernelInfo &kernel, const HostOperands &host) {
+    table = upload(device, host.table, "page table");
+    cacheIndptr = upload(device, host.cacheIndptr, "cache indptr");
+    for (const HostTensor &tensor : host.tensors) {
+      Buffer &buffer = buffers.emplace_back(upload(device, tensor.bytes, tensor.operand.name));
+      bound[tensor.operand.name] = bind(tensor, host, buffer);
+    }
+    for (const auto &[name, value] : host.scalars)
+      bound[name].scalar = value;
+  }
+
+  const BoundOperands &operands() const { return bound; }
+
+  /// Brings the outputs back.
+  void download(HostOperands &host) const {
+    for (size_t i = 0; i < host.tensors.size(); ++i) {
+      HostTensor &tensor = host.tensors[i];
+      if (tensor.operand.role == Role::output || tensor.operand.role == Role::lse)
+        buffers[i].copyOut(tensor.bytes.data(), tensor.bytes.size());
+    }
+  }
+
+  /// Start of the allocation of that role's buffer.
+  DevicePtr allocation(const HostOperands &host, Role role) const {
+    return buffers[static_cast<size_t>(host.find(role) - host.tensors.data())].get();
+  }
+
+private:
+  BoundOperand bind(const HostTensor &tensor, const HostOperands &host, const Buffer &buffer) const {
+    BoundOperand operand;
+    operand.data = buffer.get() + static_cast<uint64_t>(tensor.offset);
+    operand.strideToken = tensor.strideToken;
+    operand.strideHead = tensor.strideHead;
+    operand.stridePage = tensor.stridePage;
+    operand.table = table.get();
+    operand.tableStride = host.tableStride;
+    operand.pageSize = host.shape.pageSize;
+    operand.indptr = cacheIndptr.get();
+    return operand;
+  }
+
+  Buffer table;
+  Buffer cacheIndptr;
+  std::vector<Buffer> buffers; ///< one for each of the host's tensors
+  BoundOperands bound;
+};
+
+/// The plan's lists and workspace on the device.
+class DevicePlan {
+public:
+  DevicePlan(Device &device, const Plan &plan)
+      : qIndptr(upload(device, plan.qIndptr, "plan.q_indptr")),
+        kvLen(upload(device, plan.kvLen, "plan.kv_len")),
+        workIndptr(upload(device, plan.workIndptr, "plan.work_indptr")),
+        work(upload(device, plan.work, "plan.work")), merges(upload(device, plan.merges, "plan.merges")),
+        partialOut(device, static_cast<size_t>(plan.partialOutBytes), "plan.partial_out"),
+        partialLse(device, static_cast<size_t>(plan.partialLseBytes), "plan.partial_lse") {
+    // No kernel may rely on a clean workspace.
+    partialOut.fill(0xFF);
+    partialLse.fill(0xFF);
+  }
+
+  BoundPlan bound() const {
+    return {qIndptr.get(), kvLen.get(),      workIndptr.get(), work.get(),
+            merges.get(),  partialOut.get(), partialLse.get()};
+  }
+
+private:
+  Buffer qIndptr, kvLen, workIndptr, work, merges, partialOut, partialLse;
+};
+
+Launch launchOf(const Entry &entry, int64_t grid) {
+  return {entry.name, static_cast<uint32_t>(grid), static_cast<uint32_t>(entry.threads),
+          static_cast<uint32_t>(entry.sharedBytes)};
+}
+
+PlanRequest requestOf(const HostOperands &operands, const RunConfig &config, int blocks) {
+  PlanRequest request;
+  request.qIndptr = operands.qIndptr;
+  request.kvLen = operands.shape.kvLens;
+  request.queryTokens = operands.queryTokens();
+  request.pageSize = operands.shape.pageSize;
+  request.tableColumns = operands.tableColumns;
+  request.pages = operands.pages;
+  request.cacheIndptr = operands.cacheIndptr;
+  request.blocks = blocks;
+  request.split = config.split;
+  return request;
+}
+
+/// A planned batch, ready to be launched any number of times.
+class Session {
+public:
+  Session(Device &device, Module &module, const KernelInfo &kernel, const Plan &plan,
+          const HostOperands &operands)
+      : device(device), module(module), kernel(kernel), plan(plan), onDevice(device, kernel, operands),
+        planOnDevice(device, plan),
+        mainParams(bindParams(kernel, kernel.main, onDevice.operands(), planOnDevice.bound())),
+        combineParams(bindParams(kernel, kernel.combine, onDevice.operands(), planOnDevice.bound())) {}
+
+  void launch() {
+    if (plan.grid > 0)
+      device.launch(module, launchOf(kernel.main, plan.grid), mainParams.data());
+    if (plan.combineGrid > 0)
+      device.launch(module, launchOf(kernel.combine, plan.combineGrid), combineParams.data());
+  }
+
+  /// The median time of a launch, where the device tells it.
+  std::optional<double> repeat(int times) {
+    std::vector<double> measured;
+    for (int i = 0; i < std::max(times, 1); ++i)
+      if (auto microseconds = device.timed([&] { launch(); }))
+        measured.push_back(*microseconds);
+    if (measured.empty())
+      return std::nullopt;
+    auto middle = measured.begin() + static_cast<int64_t>(measured.size() / 2);
+    std::nth_element(measured.begin(), middle, measured.end());
+    return *middle;
+  }
+
+  const DeviceOperands &operands() const { return onDevice; }
+
+private:
+  Device &device;
+  Module &module;
+  const KernelInfo &kernel;
+  const Plan &plan;
+  DeviceOperands onDevice;
+  DevicePlan planOnDevice;
+  ParamList mainParams;
+  ParamList combineParams;
+};
+
+int64_t bytesCovered(const KernelInfo &kernel, const Plan &plan, int64_t rowBytes) {
+  int64_t tokens = 0;
+  for (const WorkItem &item : plan.work) {
+    int64_t qLen = plan.qIndptr[item.request + 1] - plan.qIndptr[item.request];
+    int64_t rowEnd = std::min(int64_t{item.row_begin} + kernel.tile.rows, qLen * kernel.heads);
+    int64_t visible = visibleTokens(kernel, qLen, plan.kvLen[item.request], rowEnd);
+    int64_t begin = int64_t{item.tile_begin} * kernel.tile.tokens;
+    tokens += std::max<int64_t>(0, std::min(int64_t{item.tile_end} * kernel.tile.tokens, visible) - begin);
+  }
+  return tokens * rowBytes;
+}
+
+RunStats describe(const Device &device, const KernelInfo &kernel, const Plan &plan) {
+  RunStats stats;
+  const Operand &cache = *kernel.find(Role::cache);
+  int64_t rowBytes = cache.shape[0] * bytes(cache.dtype);
+  stats.device = device.name();
+  stats.kernel = kernel.name;
+  stats.grid = plan.grid;
+  stats.items = static_cast<int64_t>(plan.work.size());
+  stats.tiles = plan.tiles;
+  stats.splits = static_cast<int64_t>(plan.merges.size());
+  stats.slots = plan.slots;
+  stats.workspaceBytes = plan.partialOutBytes + plan.partialLseBytes;
+  stats.cacheBytesRead = bytesCovered(kernel, plan, rowBytes);
+  for (int32_t length : plan.kvLen)
+    stats.cacheBytesOwned += length * rowBytes;
+  return stats;
+}
+
+/// A tensor's elements without its gaps.
+std::vector<uint8_t> packed(const HostTensor &tensor) {
+  int64_t size = bytes(tensor.operand.dtype);
+  int64_t heads = tensor.operand.shape[0];
+  int64_t rowBytes = size * (tensor.operand.shape.size() > 1 ? tensor.operand.shape[1] : 1);
+  std::vector<uint8_t> rows(tensor.tokens * heads * rowBytes);
+  uint8_t *to = rows.data();
+  for (int64_t token = 0; token < tensor.tokens; ++token)
+    for (int64_t head = 0; head < heads; ++head, to += rowBytes)
+      std::memcpy(to, tensor.data() + tensor.element(token, head) * size, rowBytes);
+  return rows;
+}
+
+} // namespace
+
+RunStats run(Device &device, Module &module, const KernelInfo &kernel, const RunConfig &config,
+             HostOperands &operands) {
+  int blocks = config.blocks ? config.blocks : device.residentBlocks(module, launchOf(kernel.main, 1));
+  Plan plan = makePlan(kernel, requestOf(operands, config, blocks));
+  RunStats stats = describe(device, kernel, plan);
+  {
+    Session session(device, module, kernel, plan, operands);
+    stats.microseconds = session.repeat(config.repeat);
+    session.operands().download(operands);
+    DevicePtr cache = session.operands().allocation(operands, Role::cache);
+    if (auto loaded = device.bytesRead(cache))
+      stats.cacheBytesLoaded = static_cast<int64_t>(*loaded) / std::max(config.repeat, 1);
+  }
+  device.synchronize(); // after the buffers' release, which can find faults too
+  return stats;
+}
+
+RunReport runAndCheck(Device &device, Module &module, const KernelInfo &kernel, const RunConfig &config) {
+  HostOperands operands = reference::makeOperands(kernel, config.batchShape());
+  RunReport report;
+  report.stats = run(device, module, kernel, config, operands);
+  report.check = reference::check(kernel, operands, reference::evaluate(kernel, operands));
+  return report;
+}
+
+RawOutputs runRaw(Device &device, Module &module, const KernelInfo &kernel, const RunConfig &config) {
+  HostOperands operands = reference::makeOperands(kernel, config.batchShape());
+  run(device, module, kernel, config, operands);
+  RawOutputs outputs;
+  outputs.out = packed(*operands.find(Role::output));
+  if (const HostTensor *lse = operands.find(Role::lse))
+    outputs.lse = packed(*lse);
+  return outputs;
+}
+
+} // namespace mla

@@ -1,0 +1,248 @@
+#include "runtime/reference/Operands.h"
+
+#include "runtime/reference/Formats.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+#include <random>
+
+namespace mla::reference {
+
+template <typename Tensors>
+static auto *findRole(Tensors &tensors, Role role) {
+  auto found = std::find_if(tensors.begin(), tensors.end(),
+                            [&](const HostTensor &t) { return t.operand.role == role; });
+  return found == tensors.end() ? nullptr : &*found;
+}
+
+HostTensor *HostOperands::find(Role role) { return findRole(tensors, role); }
+const HostTensor *HostOperands::find(Role role) const { return findRole(tensors, role); }
+
+int64_t HostOperands::cacheRow(const HostTensor &cache, int64_t request, int64_t token) const {
+  if (cache.operand.layout == Layout::ragged)
+    return (cacheIndptr[request] + token) * cache.strideToken;
+  int64_t page = table[request * tableStride + token / shape.pageSize];
+  return page * cache.stridePage + token % shape.pageSize * cache.strideToken;
+}
+
+double HostOperands::evaluate(const Scale &scale) const {
+  double value = scale.constant;
+  for (const std::string &scalar : scale.scalars)
+    value *= scalars.at(scalar);
+  return value;
+}
+
+namespace {
+
+/// Codes of N(0, 1) values, drawn from a fixed large sample: encoding each of a pool's elements would take
+/// minutes.
+class NormalCodes {
+public:
+  NormalCodes(DType type, std::mt19937_64 &random) : random(random) {
+    std::normal_distribution<double> normal;
+    for (uint32_t &code : sample)
+      code = encode(type, normal(random));
+  }
+
+  uint32_t next() {
+    if (left == 0) {
+      bits = random();
+      left = 4;
+    }
+    --left;
+    uint32_t code = sample[bits & 0xFFFF];
+    bits >>= 16;
+    return code;
+  }
+
+private:
+  std::mt19937_64 &random;
+  std::vector<uint32_t> sample = std::vector<uint32_t>(65536);
+  uint64_t bits = 0;
+  int left = 0;
+};
+
+/// The operand's alignment in elements.
+int64_t alignedElements(const Operand &operand) {
+  return std::max<int64_t>(1, operand.alignment / bytes(operand.dtype));
+}
+
+/// A stride that is aligned, above `elements`, and not the next aligned number.
+int64_t padded(int64_t elements, const Operand &operand) {
+  int64_t unit = alignedElements(operand);
+  return (elements + unit - 1) / unit * unit + unit;
+}
+
+std::vector<int32_t> runningSum(const std::vector<int32_t> &lengths, const char *field) {
+  std::vector<int32_t> sums{0};
+  for (size_t i = 0; i < lengths.size(); ++i) {
+    if (lengths[i] < 0)
+      throw Error(Error::Code::indptrOrder, std::string(field) + "[" + std::to_string(i) + "]",
+                  std::to_string(lengths[i]), "at least 0");
+    int64_t sum = int64_t{sums.back()} + lengths[i];
+    if (sum > std::numeric_limits<int32_t>::max())
+      throw Error(Error::Code::tooLarge, std::string("the sum of ") + field, std::to_string(sum),
+                  "a 32-bit number");
+    sums.push_back(static_cast<int32_t>(sum));
+  }
+  return sums;
+}
+
+void checkShape(const BatchShape &shape) {
+  if (shape.kvLens.size() != shape.qLens.size())
+    throw Error(Error::Code::kvLenSize, "the number of cached lengths", std::to_string(shape.kvLens.size()),
+                std::to_string(shape.qLens.size()) + ", the number of query lengths");
+  if (shape.pageSize < 1)
+    throw Error(Error::Code::pageSize, "page_size", std::to_string(shape.pageSize), "at least 1");
+}
+
+class Maker {
+public:
+  Maker(const KernelInfo &kernel, const BatchShape &shape) : kernel(kernel), random(shape.seed) {
+    checkShape(shape);
+    made.shape = shape;
+    made.qIndptr = runningSum(shape.qLens, "q_lens");
+    made.cacheIndptr = runningSum(shape.kvLens, "kv_lens");
+  }
+
+  HostOperands make() {
+    for (const Operand &operand : kernel.operands)
+      makeOperand(operand);
+    return std::move(made);
+  }
+
+private:
+  void makeOperand(const Operand &operand) {
+    switch (operand.role) {
+    case Role::scalar:
+      made.scalars[operand.name] = scalarValue(operand.name);
+      break;
+    case Role::query:
+      makeQuery(operand);
+      break;
+    case Role::cache:
+      operand.layout == Layout::paged ? makePaged(operand) : makeRagged(operand);
+      break;
+    case Role::output:
+    case Role::lse:
+      makeOutput(operand);
+      break;
+    }
+  }
+
+  float scalarValue(const std::string &name) const {
+    const auto &ofValue = kernel.valueScale.scalars;
+    bool scalesValues = std::find(ofValue.begin(), ofValue.end(), name) != ofValue.end();
+    return scalesValues ? 0.5f : static_cast<float>(1 / std::sqrt(192.0));
+  }
+
+  /// A tensor of `rows` rows, with everything set but the strides' consequences: bytes and offset.
+  HostTensor &addTensor(const Operand &operand, int64_t rows) {
+    HostTensor &tensor = made.tensors.emplace_back();
+    tensor.operand = operand;
+    tensor.tokens = rows;
+    return tensor;
+  }
+
+  /// [tokens][heads][dim...] with gaps after each head's dims and each token's heads.
+  HostTensor &addPerHead(const Operand &operand) {
+    HostTensor &tensor = addTensor(operand, made.queryTokens());
+    bool hasDims = operand.shape.size() > 1;
+    tensor.strideHead = hasDims ? padded(operand.shape[1], operand) : 2;
+    tensor.strideToken = padded(operand.shape[0] * tensor.strideHead, operand);
+    return tensor;
+  }
+
+  /// Poisons `before` bytes, then room for `elements` elements, then `after` bytes.
+  static void allocate(HostTensor &tensor, int64_t before, int64_t elements, int64_t after) {
+    tensor.offset = before;
+    tensor.bytes.resize(before + elements * bytes(tensor.operand.dtype) + after);
+    fillPoison(tensor.operand.dtype, tensor.bytes);
+  }
+
+  static void fillRow(HostTensor &tensor, int64_t element, int64_t dims, NormalCodes &codes) {
+    for (int64_t d = 0; d < dims; ++d)
+      storeCode(tensor.operand.dtype, tensor.data(), element + d, codes.next());
+  }
+
+  void makeQuery(const Operand &operand) {
+    HostTensor &tensor = addPerHead(operand);
+    int64_t heads = operand.shape[0], dims = operand.shape[1];
+    // The allocation ends with the last element, so that reading on is reading out of bounds.
+    int64_t end = tensor.tokens ? tensor.element(tensor.tokens - 1, heads - 1, dims) : 0;
+    allocate(tensor, operand.alignment, end, 0);
+    NormalCodes codes(operand.dtype, random);
+    for (int64_t token = 0; token < tensor.tokens; ++token)
+      for (int64_t head = 0; head < heads; ++head)
+        fillRow(tensor, tensor.element(token, head), dims, codes);
+  }
+
+  void makeOutput(const Operand &operand) {
+    HostTensor &tensor = addPerHead(operand);
+    int64_t canary = canaryRows * tensor.strideToken * bytes(operand.dtype);
+    allocate(tensor, canary, tensor.tokens * tensor.strideToken, canary);
+  }
+
+  void makeRagged(const Operand &operand) {
+    HostTensor &tensor = addTensor(operand, made.cacheIndptr.back());
+    tensor.strideToken = padded(operand.shape[0], operand);
+    int64_t end = tensor.tokens ? (tensor.tokens - 1) * tensor.strideToken + operand.shape[0] : 0;
+    allocate(tensor, operand.alignment, end, 0);
+    fillCache(tensor);
+  }
+
+  void makePaged(const Operand &operand) {
+    makeTable();
+    HostTensor &tensor = addTensor(operand, made.pages * made.shape.pageSize);
+    tensor.strideToken = padded(operand.shape[0], operand);
+    tensor.stridePage = padded(made.shape.pageSize * tensor.strideToken, operand);
+    allocate(tensor, operand.alignment, made.pages * tensor.stridePage, 0);
+    fillCache(tensor);
+  }
+
+  void fillCache(HostTensor &tensor) {
+    NormalCodes codes(tensor.operand.dtype, random);
+    for (int64_t request = 0; request < made.batch(); ++request)
+      for (int64_t token = 0; token < made.shape.kvLens[request]; ++token)
+        fillRow(tensor, made.cacheRow(tensor, request, token), tensor.operand.shape[0], codes);
+  }
+
+  int64_t pagesOf(int32_t kvLen) const {
+    return (int64_t{kvLen} + made.shape.pageSize - 1) / made.shape.pageSize;
+  }
+
+  /// Deals shuffled pages to the requests; some pages remain nobody's.
+  void makeTable() {
+    constexpr int64_t unownedPages = 3, unusedColumns = 2, gap = 1;
+    made.pages = unownedPages;
+    for (int32_t kvLen : made.shape.kvLens) {
+      made.pages += pagesOf(kvLen);
+      made.tableColumns = std::max(made.tableColumns, pagesOf(kvLen));
+    }
+    made.tableColumns += unusedColumns;
+    made.tableStride = made.tableColumns + gap;
+    std::vector<int32_t> deck(made.pages);
+    std::iota(deck.begin(), deck.end(), 0);
+    std::shuffle(deck.begin(), deck.end(), random);
+    made.table.assign(made.batch() * made.tableStride, unusedPage);
+    for (int64_t request = 0; request < made.batch(); ++request)
+      for (int64_t slot = 0; slot < pagesOf(made.shape.kvLens[request]); ++slot) {
+        made.table[request * made.tableStride + slot] = deck.back();
+        deck.pop_back();
+      }
+  }
+
+  const KernelInfo &kernel;
+  std::mt19937_64 random;
+  HostOperands made;
+};
+
+} // namespace
+
+HostOperands makeOperands(const KernelInfo &kernel, const BatchShape &shape) {
+  return Maker(kernel, shape).make();
+}
+
+} // namespace mla::reference
