@@ -1,0 +1,155 @@
+// The program as written, with what the checker finds out about it.
+#pragma once
+
+#include "frontend/Builtins.h"
+#include "frontend/ValueType.h"
+#include "llvm/ADT/SmallVector.h"
+
+#include <deque>
+
+namespace mlac {
+
+struct Identifier {
+  llvm::StringRef text;
+  llvm::SMLoc loc;
+};
+
+struct Decl;
+
+/// An expression. One grammar serves values and constant integers; the checker and ConstEval each accept a
+/// part of it.
+struct Expr {
+  enum Kind {
+    Number, // text
+    Name,   // text
+    Call,   // text(operands...)
+    Slice,  // operands[0] [ operands[1] : operands[2] ]
+    Binary  // operands[0] op operands[1]
+  };
+
+  Kind kind;
+  /// The operator of a Binary, the bracket of a Slice, else the first character.
+  llvm::SMLoc loc;
+  llvm::StringRef text{};
+  char op = 0;
+  llvm::SmallVector<Expr *, 2> operands{};
+  /// Depth of the tree below; bounded by the parser, so that the walks over it may recurse.
+  unsigned height = 1;
+
+  // Filled in by the checker.
+  ValueType type{};
+  const Decl *decl = nullptr;           // Name
+  const BuiltinInfo *builtin = nullptr; // Call
+  int64_t sliceBegin = 0, sliceEnd = 0; // Slice
+
+  /// First character of the whole expression.
+  llvm::SMLoc begin() const { return kind == Slice || kind == Binary ? operands[0]->begin() : loc; }
+};
+
+/// `layout storage[dims] align n`, or a single word: `f32`, `log2`, `ln`.
+struct TypeSpec {
+  struct Dim {
+    Identifier name; // empty if the dim has none
+    Expr *extent;
+  };
+
+  Identifier layout; // or the single word
+  Identifier storage;
+  llvm::SmallVector<Dim, 2> dims;
+  Expr *align = nullptr;
+
+  bool isBuffer() const { return !storage.text.empty(); }
+};
+
+/// Anything with a name that expressions can use.
+struct Decl {
+  enum Kind { Const, Param, Result, Let };
+
+  Kind kind;
+  Identifier name;
+  bool used = false;
+
+  Decl(Kind kind, Identifier name) : kind(kind), name(name) {}
+};
+
+struct ConstDecl : Decl {
+  Expr *value;
+  std::optional<int64_t> evaluated; // by the checker; empty if it has no value
+
+  ConstDecl(Identifier name, Expr *value) : Decl(Const, name), value(value) {}
+  static bool classof(const Decl *decl) { return decl->kind == Const; }
+};
+
+struct ParamDecl : Decl {
+  unsigned index; // its place in the list
+  TypeSpec spec;
+
+  // Filled in by the checker.
+  ValueType type; // Stored, Scalar or Invalid
+  mlir::mla::Layout layout = mlir::mla::Layout::ragged;
+  int64_t align = 16;
+
+  ParamDecl(Identifier name, unsigned index, TypeSpec spec)
+      : Decl(Param, name), index(index), spec(std::move(spec)) {}
+  static bool classof(const Decl *decl) { return decl->kind == Param; }
+};
+
+struct ResultDecl : Decl {
+  TypeSpec spec;
+
+  // Filled in by the checker.
+  ValueType type; // Rows (of a buffer), Lse or Invalid
+  int64_t align = 16;
+  std::optional<llvm::SMLoc> assigned; // where it got its value
+
+  ResultDecl(Identifier name, TypeSpec spec) : Decl(Result, name), spec(std::move(spec)) {}
+  static bool classof(const Decl *decl) { return decl->kind == Result; }
+};
+
+struct LetDecl : Decl {
+  ValueType type;       // by the checker
+  bool defined = false; // by the checker: whether the definition lies before
+
+  explicit LetDecl(Identifier name) : Decl(Let, name) {}
+  static bool classof(const Decl *decl) { return decl->kind == Let; }
+};
+
+/// `let name = value;` or `result = value;`
+struct Statement {
+  Identifier target;
+  LetDecl *let = nullptr;       // of a `let`
+  Expr *value = nullptr;        // null if it could not be parsed
+  ResultDecl *result = nullptr; // of an assignment, by the checker
+};
+
+struct Hint {
+  Identifier name;
+  Expr *value;
+  int64_t evaluated = 0; // by the checker
+};
+
+struct KernelDecl {
+  Identifier name;
+  std::deque<ParamDecl> params;
+  std::deque<ResultDecl> results;
+  Identifier compute; // empty if there is none
+  llvm::SmallVector<Hint, 0> hints;
+  std::deque<LetDecl> lets;
+  std::deque<Statement> statements;
+  llvm::SMLoc end; // the closing brace
+
+  /// The header or a statement could not be parsed: what is missing is not to be reported.
+  bool brokenHeader = false;
+  bool brokenBody = false;
+
+  std::optional<Dtype> computeType; // by the checker; empty if it was reported
+};
+
+/// One source file. Owns its expressions, which point to one another.
+struct Program {
+  std::deque<ConstDecl> consts;
+  std::deque<KernelDecl> kernels;
+  std::deque<Expr> exprs;
+};
+
+} // namespace mlac

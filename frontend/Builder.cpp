@@ -1,0 +1,269 @@
+// AST and types to the mla dialect. Nothing is refused here: the checker has done that.
+#include "frontend/Builder.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/IR/Builders.h"
+#include "llvm/ADT/APFloat.h"
+
+using namespace llvm;
+using namespace mlac;
+namespace mla = mlir::mla;
+
+namespace {
+
+/// Builds one kernel. Two kinds of value have no op of their own until they are used: stored rows, which are
+/// only a buffer and columns (see rows()), and a log-sum-exp without a base, which is represented by its
+/// scores.
+class KernelBuilder {
+public:
+  KernelBuilder(const KernelDecl &kernel, const SourceText &source, mlir::OpBuilder &builder)
+      : kernel(kernel), source(source), builder(builder), context(builder.getContext()) {}
+
+  void build();
+
+private:
+  // Types.
+  mlir::Type typeOf(const ParamDecl &param);
+  mlir::Type typeOf(const ResultDecl &result);
+  mlir::Type rowsType(const ValueType &type);
+  SmallVector<int64_t> shapeOf(const ValueType &type);
+  mlir::ArrayAttr nameAttrs(ArrayRef<StringRef> names);
+  mlir::DictionaryAttr hints();
+
+  // The kernel.
+  mla::KernelOp buildHeader();
+  void addArguments(mlir::Block *block);
+  void buildBody();
+  mlir::Value resultOf(const ResultDecl &result, const Expr &expr);
+
+  // Expressions.
+  mlir::Value emit(const Expr &expr);
+  mlir::Value emitNumber(const Expr &expr);
+  mlir::Value emitName(const Expr &expr);
+  mlir::Value emitCall(const Expr &expr);
+  mlir::Value emitBinary(const Expr &expr);
+  mlir::Value emitSlice(const Expr &expr);
+  mlir::Value emitDequant(const Expr &expr);
+  mlir::Value rows(const Expr &expr);
+  mlir::Value constant(mlir::Location loc, const APFloat &value);
+  mlir::Location at(const Expr &expr) { return source.locate(expr.loc); }
+
+  const KernelDecl &kernel;
+  const SourceText &source;
+  mlir::OpBuilder &builder;
+  mlir::MLIRContext *context;
+  DenseMap<const Decl *, mlir::Value> values;
+};
+
+} // namespace
+
+//===-- Types
+//----------------------------------------------------------------------------------------------===//
+
+SmallVector<int64_t> KernelBuilder::shapeOf(const ValueType &type) {
+  return type.heads ? SmallVector<int64_t>{type.heads, type.width} : SmallVector<int64_t>{type.width};
+}
+
+mlir::Type KernelBuilder::rowsType(const ValueType &type) {
+  return mla::RowsType::get(context, shapeOf(type), toMLIR(type.element, context));
+}
+
+mlir::Type KernelBuilder::typeOf(const ParamDecl &param) {
+  if (param.type.kind == ValueType::Scalar)
+    return builder.getF32Type();
+  return mla::BufferType::get(context, param.layout, shapeOf(param.type), toMLIR(param.type.element, context),
+                              param.align);
+}
+
+mlir::Type KernelBuilder::typeOf(const ResultDecl &result) {
+  if (result.type.kind == ValueType::Lse)
+    return mla::LseType::get(context, result.type.heads, *result.type.base);
+  return mla::BufferType::get(context, mla::Layout::ragged, shapeOf(result.type),
+                              toMLIR(result.type.element, context), result.align);
+}
+
+mlir::ArrayAttr KernelBuilder::nameAttrs(ArrayRef<StringRef> names) {
+  SmallVector<mlir::Attribute> attrs;
+  for (StringRef name : names)
+    attrs.push_back(
+        builder.getDictionaryAttr(builder.getNamedAttr(mla::kNameAttr, builder.getStringAttr(name))));
+  return builder.getArrayAttr(attrs);
+}
+
+mlir::DictionaryAttr KernelBuilder::hints() {
+  SmallVector<mlir::NamedAttribute> attrs;
+  for (const Hint &hint : kernel.hints)
+    attrs.push_back(builder.getNamedAttr(hint.name.text, builder.getI64IntegerAttr(hint.evaluated)));
+  return builder.getDictionaryAttr(attrs);
+}
+
+//===-- The kernel
+//-------------------------------------------------------------------------------------------===//
+
+mla::KernelOp KernelBuilder::buildHeader() {
+  SmallVector<mlir::Type> inputs, results;
+  SmallVector<StringRef> inputNames, resultNames;
+  for (const ParamDecl &param : kernel.params) {
+    inputs.push_back(typeOf(param));
+    inputNames.push_back(param.name.text);
+  }
+  for (const ResultDecl &result : kernel.results) {
+    results.push_back(typeOf(result));
+    resultNames.push_back(result.name.text);
+  }
+  auto op = mla::KernelOp::create(
+      builder, source.locate(kernel.name.loc), kernel.name.text, builder.getFunctionType(inputs, results),
+      toMLIR(*kernel.computeType, context), nameAttrs(inputNames), nameAttrs(resultNames));
+  if (!kernel.hints.empty())
+    op->setAttr(kHintsAttr, hints());
+  return op;
+}
+
+void KernelBuilder::addArguments(mlir::Block *block) {
+  for (const ParamDecl &param : kernel.params)
+    values[&param] = block->addArgument(typeOf(param), source.locate(param.name.loc));
+}
+
+void KernelBuilder::build() {
+  mlir::OpBuilder::InsertionGuard guard(builder);
+  mla::KernelOp op = buildHeader();
+  mlir::Block *block = &op.getBody().emplaceBlock();
+  addArguments(block);
+  builder.setInsertionPointToStart(block);
+  buildBody();
+}
+
+void KernelBuilder::buildBody() {
+  for (const Statement &statement : kernel.statements)
+    if (statement.let)
+      values[statement.let] = emit(*statement.value);
+    else
+      values[statement.result] = resultOf(*statement.result, *statement.value);
+  SmallVector<mlir::Value> results;
+  for (const ResultDecl &result : kernel.results)
+    results.push_back(values[&result]);
+  mla::ReturnOp::create(builder, source.locate(kernel.end), results);
+}
+
+/// The value of an assignment. Here a log-sum-exp takes the base of the result, in an op of its own.
+mlir::Value KernelBuilder::resultOf(const ResultDecl &result, const Expr &expr) {
+  mlir::Value value = emit(expr);
+  if (expr.type.kind != ValueType::Lse || expr.type.base)
+    return value;
+  return mla::LogSumExpOp::create(builder, at(expr), typeOf(result), value);
+}
+
+//===-- Expressions
+//------------------------------------------------------------------------------------------===//
+
+/// The value of an expression; null for stored rows.
+mlir::Value KernelBuilder::emit(const Expr &expr) {
+  switch (expr.kind) {
+  case Expr::Number:
+    return emitNumber(expr);
+  case Expr::Name:
+    return emitName(expr);
+  case Expr::Call:
+    return emitCall(expr);
+  case Expr::Slice:
+    return emitSlice(expr);
+  case Expr::Binary:
+    return emitBinary(expr);
+  }
+  llvm_unreachable("every kind is listed");
+}
+
+mlir::Value KernelBuilder::constant(mlir::Location loc, const APFloat &value) {
+  return mlir::arith::ConstantFloatOp::create(builder, loc, builder.getF32Type(), value);
+}
+
+mlir::Value KernelBuilder::emitNumber(const Expr &expr) {
+  return constant(at(expr), APFloat(APFloat::IEEEsingle(), expr.text));
+}
+
+mlir::Value KernelBuilder::emitName(const Expr &expr) {
+  if (auto *decl = dyn_cast<ConstDecl>(expr.decl))
+    return constant(at(expr), APFloat(float(*decl->evaluated)));
+  return expr.type.kind == ValueType::Stored ? mlir::Value() : values.lookup(expr.decl);
+}
+
+/// Rows as an operand: stored ones become their buffer, or a slice of it.
+mlir::Value KernelBuilder::rows(const Expr &expr) {
+  const ValueType &type = expr.type;
+  if (type.kind != ValueType::Stored)
+    return emit(expr);
+  mlir::Value buffer = values.lookup(type.buffer);
+  if (type.width == type.buffer->type.width)
+    return buffer;
+  return mla::SliceOp::create(builder, at(expr), rowsType(type), buffer, type.begin, type.begin + type.width);
+}
+
+/// Columns of a buffer are dequantised as the whole row, of which the columns are then taken: the same
+/// values, and dequant keeps to buffers.
+mlir::Value KernelBuilder::emitDequant(const Expr &expr) {
+  const ValueType &source = expr.operands[0]->type;
+  ValueType whole = source.buffer->type;
+  whole.element = expr.type.element;
+  mlir::Value row = mla::DequantOp::create(builder, at(expr), rowsType(whole), values.lookup(source.buffer));
+  if (source.width == whole.width)
+    return row;
+  return mla::SliceOp::create(builder, at(*expr.operands[0]), rowsType(expr.type), row, source.begin,
+                              source.begin + source.width);
+}
+
+mlir::Value KernelBuilder::emitSlice(const Expr &expr) {
+  if (expr.type.kind == ValueType::Stored)
+    return {};
+  return mla::SliceOp::create(builder, at(expr), rowsType(expr.type), emit(*expr.operands[0]),
+                              expr.sliceBegin, expr.sliceEnd);
+}
+
+mlir::Value KernelBuilder::emitCall(const Expr &expr) {
+  const Expr &first = *expr.operands[0];
+  switch (expr.builtin->builtin) {
+  case Builtin::Dequant:
+    return emitDequant(expr);
+  case Builtin::Cast:
+    return mla::CastOp::create(builder, at(expr), rowsType(expr.type), rows(first));
+  case Builtin::Dot: {
+    mlir::Value query = rows(first), key = rows(*expr.operands[1]);
+    return mla::DotOp::create(builder, at(expr), mla::ScoresType::get(context, expr.type.heads), query, key);
+  }
+  case Builtin::Causal: {
+    mlir::Value scores = emit(first);
+    return mla::CausalOp::create(builder, at(expr), scores.getType(), scores);
+  }
+  case Builtin::Softmax:
+    return mla::SoftmaxOp::create(builder, at(expr), mla::ProbsType::get(context, expr.type.heads),
+                                  emit(first));
+  case Builtin::LogSumExp:
+    return emit(first); // resultOf adds the op
+  }
+  llvm_unreachable("every function is listed");
+}
+
+mlir::Value KernelBuilder::emitBinary(const Expr &expr) {
+  if (expr.op == '@') {
+    mlir::Value probs = emit(*expr.operands[0]), value = rows(*expr.operands[1]);
+    return mla::AttendOp::create(builder, at(expr), rowsType(expr.type), probs, value);
+  }
+  mlir::Value left = emit(*expr.operands[0]), right = emit(*expr.operands[1]);
+  if (expr.op == '/')
+    return mlir::arith::DivFOp::create(builder, at(expr), left, right);
+  if (expr.type.kind == ValueType::Scalar)
+    return mlir::arith::MulFOp::create(builder, at(expr), left, right);
+  if (expr.operands[0]->type.kind == ValueType::Scalar)
+    std::swap(left, right);
+  return mla::ScaleOp::create(builder, at(expr), left.getType(), left, right);
+}
+
+mlir::OwningOpRef<mlir::ModuleOp> mlac::buildModule(const Program &program, const SourceText &source,
+                                                    mlir::MLIRContext *context) {
+  mlir::Location start = source.locate(SMLoc::getFromPointer(source.text().data()));
+  mlir::OwningOpRef<mlir::ModuleOp> module = mlir::ModuleOp::create(start);
+  mlir::OpBuilder builder(context);
+  builder.setInsertionPointToEnd(module->getBody());
+  for (const KernelDecl &kernel : program.kernels)
+    KernelBuilder(kernel, source, builder).build();
+  return module;
+}

@@ -1,0 +1,327 @@
+// The type of every expression.
+#include "frontend/Checker.h"
+
+#include "frontend/Suggest.h"
+#include "llvm/ADT/APFloat.h"
+#include "llvm/Support/Error.h"
+
+using namespace llvm;
+using namespace mlac;
+
+ValueType BodyChecker::check(Expr &expr) {
+  switch (expr.kind) {
+  case Expr::Number:
+    return expr.type = checkNumber(expr);
+  case Expr::Name:
+    return expr.type = checkName(expr);
+  case Expr::Call:
+    return expr.type = checkCall(expr);
+  case Expr::Slice:
+    return expr.type = checkSlice(expr);
+  case Expr::Binary:
+    return expr.type = checkBinary(expr);
+  }
+  llvm_unreachable("every kind is listed");
+}
+
+ValueType BodyChecker::wrongOperand(const Expr &operand, const Twine &what, const Twine &fix) {
+  if (operand.type.kind != ValueType::Invalid)
+    diagnostics.error(operand.loc, "operand-type", what + ", not " + operand.type.spelling()).fix(fix);
+  return {};
+}
+
+//===-- Numbers and names
+//-----------------------------------------------------------------------------------===//
+
+static ValueType numberOf(double value) {
+  ValueType type{.kind = ValueType::Scalar};
+  type.scale.number = value;
+  return type;
+}
+
+ValueType BodyChecker::checkNumber(const Expr &expr) {
+  APFloat value(APFloat::IEEEsingle());
+  Expected<APFloat::opStatus> status = value.convertFromString(expr.text, APFloat::rmNearestTiesToEven);
+  bool fits = bool(status) && value.isFinite() && !(value.isZero() && (*status & APFloat::opUnderflow));
+  if (!status)
+    consumeError(status.takeError());
+  if (fits)
+    return numberOf(value.convertToFloat());
+  diagnostics.error(expr.loc, "number-range", "'" + expr.text + "' does not fit in f32");
+  return {};
+}
+
+ValueType BodyChecker::checkName(Expr &expr) {
+  Decl *decl = scope.find(expr.text);
+  if (!decl) {
+    diagnostics.error(expr.loc, "unknown-name", "unknown name '" + expr.text + "'")
+        .fix(findBuiltin(expr.text) ? "it is a function: " + findBuiltin(expr.text)->signature.str()
+                                    : suggestName(expr.text, scope.names()));
+    return {};
+  }
+  expr.decl = decl;
+  decl->used = true;
+  if (auto *constant = dyn_cast<ConstDecl>(decl))
+    return constant->evaluated ? numberOf(*constant->evaluated) : ValueType();
+  if (auto *param = dyn_cast<ParamDecl>(decl))
+    return param->type;
+  if (auto *let = dyn_cast<LetDecl>(decl))
+    return checkLet(expr, *let);
+  return checkResultRead(expr, *cast<ResultDecl>(decl));
+}
+
+ValueType BodyChecker::checkLet(const Expr &expr, const LetDecl &let) {
+  if (let.defined)
+    return let.type;
+  diagnostics.error(expr.loc, "use-before-definition", "'" + expr.text + "' is used before its definition")
+      .note(let.name.loc, "it is defined here");
+  return {};
+}
+
+/// A log-sum-exp result can be read once it is assigned: its base is then fixed.
+ValueType BodyChecker::checkResultRead(const Expr &expr, const ResultDecl &result) {
+  if (result.assigned && result.type.kind != ValueType::Rows)
+    return result.type;
+  diagnostics
+      .error(expr.loc, "result-read",
+             "result '" + expr.text + "' cannot be read" + (result.assigned ? "" : " before it is assigned"))
+      .note(result.name.loc, "it is declared here")
+      .fix("give the value a name with let, and use that");
+  return {};
+}
+
+//===-- Operators
+//---------------------------------------------------------------------------------------------===//
+
+ValueType BodyChecker::checkBinary(Expr &expr) {
+  ValueType left = check(*expr.operands[0]), right = check(*expr.operands[1]);
+  if (left.kind == ValueType::Invalid || right.kind == ValueType::Invalid)
+    return {};
+  switch (expr.op) {
+  case '*':
+    return checkProduct(expr);
+  case '/':
+    return checkQuotient(expr);
+  case '@':
+    return checkAttend(expr);
+  default:
+    diagnostics
+        .error(expr.loc, "operand-type",
+               "'" + expr.text + "' has no meaning between " + left.spelling() + " and " + right.spelling())
+        .fix("+ and - are for constant integers");
+    return {};
+  }
+}
+
+ValueType BodyChecker::checkProduct(const Expr &expr) {
+  const Expr &left = *expr.operands[0], &right = *expr.operands[1];
+  for (const Expr *factor : {&left, &right})
+    if (factor->type.isNumber() && factor->type.scale.number == 0) {
+      diagnostics.error(factor->loc, "scale-zero", "multiplied by 0, everything is 0");
+      return {};
+    }
+  if (right.type.kind == ValueType::Scalar)
+    return checkScaled(expr, left, right.type.scale);
+  if (left.type.kind == ValueType::Scalar)
+    return checkScaled(expr, right, left.type.scale);
+  diagnostics
+      .error(expr.loc, "scale-type",
+             "cannot multiply " + left.type.spelling() + " by " + right.type.spelling())
+      .fix("* multiplies by an f32 scalar or a number; products of rows are dot(query, key) and "
+           "softmax(scores) @ value");
+  return {};
+}
+
+/// What to write instead of a product with something that cannot be multiplied.
+static std::string scaleInstead(const ValueType &type) {
+  switch (type.kind) {
+  case ValueType::Stored:
+    return "multiply what is read from it: dequant(" + type.buffer->name.text.str() + ") * scale";
+  case ValueType::Probs:
+    return "multiply the attended rows: (softmax(scores) @ value) * scale";
+  default:
+    return "multiply the scores before: logsumexp(scores * scale)";
+  }
+}
+
+ValueType BodyChecker::checkScaled(const Expr &expr, const Expr &operand, const Scale &factor) {
+  ValueType type = operand.type;
+  bool scalable =
+      type.kind == ValueType::Scalar || type.kind == ValueType::Rows || type.kind == ValueType::Scores;
+  if (!scalable) {
+    diagnostics.error(expr.loc, "scale-type", "cannot multiply " + type.spelling()).fix(scaleInstead(type));
+    return {};
+  }
+  type.scale = type.scale * factor;
+  type.scaled = true;
+  return type;
+}
+
+ValueType BodyChecker::checkQuotient(const Expr &expr) {
+  const ValueType &left = expr.operands[0]->type, &right = expr.operands[1]->type;
+  if (left.kind != ValueType::Scalar || !right.isNumber() || right.scale.number == 0) {
+    diagnostics
+        .error(expr.loc, "divide-type",
+               "cannot divide " + left.spelling() + " by " +
+                   (right.isNumber() && right.scale.number == 0 ? "0" : right.spelling()))
+        .fix("/ divides a scalar or a number by a number; multiply anything else by its reciprocal");
+    return {};
+  }
+  ValueType type = left;
+  type.scale.number /= right.scale.number;
+  return type;
+}
+
+ValueType BodyChecker::checkSlice(Expr &expr) {
+  ValueType type = check(*expr.operands[0]);
+  std::optional<int64_t> begin = constants.evaluate(*expr.operands[1]),
+                         end = constants.evaluate(*expr.operands[2]);
+  if (type.kind == ValueType::Invalid || !begin || !end)
+    return {};
+  if (!type.isRowish())
+    return wrongOperand(*expr.operands[0], "only rows have columns",
+                        "slice the rows: dot(q[0:512], k[0:512])");
+  if (*begin < 0 || *begin >= *end || *end > type.width) {
+    diagnostics.error(expr.loc, "slice-bounds",
+                      "[" + Twine(*begin) + ":" + Twine(*end) + "] is not within a row of " +
+                          Twine(type.width));
+    return {};
+  }
+  expr.sliceBegin = *begin;
+  expr.sliceEnd = *end;
+  type.begin += *begin;
+  type.width = *end - *begin;
+  return type;
+}
+
+//===-- Calls
+//-------------------------------------------------------------------------------------------------===//
+
+ValueType BodyChecker::unknownFunction(const Expr &expr) {
+  SmallVector<StringRef> names;
+  for (const BuiltinInfo &info : kBuiltins)
+    names.push_back(info.name);
+  diagnostics.error(expr.loc, "unknown-function", "unknown function '" + expr.text + "'")
+      .fix(suggestName(expr.text, names));
+  return {};
+}
+
+ValueType BodyChecker::checkCall(Expr &expr) {
+  expr.builtin = findBuiltin(expr.text);
+  bool isCast = expr.builtin && expr.builtin->builtin == Builtin::Cast;
+  bool valid = true;
+  for (size_t i = 0; i < expr.operands.size(); ++i)
+    if (!isCast || i == 0) // the rest of a cast is a type
+      valid &= check(*expr.operands[i]).kind != ValueType::Invalid;
+  if (!expr.builtin)
+    return unknownFunction(expr);
+  if (expr.operands.size() != expr.builtin->arity) {
+    diagnostics
+        .error(expr.loc, "arity",
+               "'" + expr.text + "' takes " + Twine(expr.builtin->arity) + " operand" +
+                   (expr.builtin->arity == 1 ? "" : "s") + ", not " + Twine(expr.operands.size()))
+        .fix("it is " + expr.builtin->signature);
+    return {};
+  }
+  if (!valid)
+    return {};
+  switch (expr.builtin->builtin) {
+  case Builtin::Dequant:
+    return checkDequant(expr);
+  case Builtin::Cast:
+    return checkCast(expr);
+  case Builtin::Dot:
+    return checkDot(expr);
+  case Builtin::Causal:
+    return expectKind(*expr.operands[0], expr.operands[0]->type.kind == ValueType::Scores,
+                      "causal masks scores")
+               ? expr.operands[0]->type
+               : ValueType();
+  case Builtin::Softmax:
+    return checkNormalised(expr, ValueType::Probs);
+  case Builtin::LogSumExp:
+    return checkNormalised(expr, ValueType::Lse);
+  }
+  llvm_unreachable("every function is listed");
+}
+
+ValueType BodyChecker::checkDequant(const Expr &expr) {
+  const Expr &source = *expr.operands[0];
+  ValueType type = source.type;
+  if (type.kind != ValueType::Stored)
+    return wrongOperand(source, "dequant reads a buffer",
+                        "dequant comes first: dequant(kv) * scale, dequant(kv)[0:512]");
+  if (!kernel.computeType)
+    return {};
+  type.kind = ValueType::Rows;
+  type.element = *kernel.computeType;
+  type.dequantised = true;
+  return type;
+}
+
+ValueType BodyChecker::checkCast(const Expr &expr) {
+  ValueType type = expr.operands[0]->type;
+  if (!type.isRowish())
+    return wrongOperand(*expr.operands[0], "cast converts rows", "scores and probabilities are f32");
+  const Expr &target = *expr.operands[1];
+  std::optional<Dtype> dtype = target.kind == Expr::Name ? parseDtype(target.text) : std::nullopt;
+  if (!dtype) {
+    diagnostics.error(target.loc, "cast-type", "the second operand of cast is a type")
+        .fix("it is e4m3, e5m2, bf16, f16 or f32");
+    return {};
+  }
+  type.kind = ValueType::Rows;
+  type.element = *dtype;
+  type.dequantised = false;
+  return type;
+}
+
+ValueType BodyChecker::checkDot(const Expr &expr) {
+  const Expr &query = *expr.operands[0], &key = *expr.operands[1];
+  bool rows = expectKind(query, query.type.isRowish(), "the query of a dot is rows");
+  rows &= expectKind(key, key.type.isRowish(), "the key of a dot is rows");
+  if (!rows)
+    return {};
+  bool shapes = checkQuery(query);
+  shapes &= checkKey(key);
+  if (!shapes || !checkWidths(expr))
+    return {};
+  if (isEightBit(query.type.element))
+    checkStorage(query, "query", "dot-storage");
+  checkQuantisedScale(query);
+  checkStorage(key, "key", "dot-storage");
+  if (checkQuantisedScale(key))
+    checkLatentScale(key);
+  return {.kind = ValueType::Scores, .heads = query.type.heads, .width = query.type.width};
+}
+
+ValueType BodyChecker::checkAttend(const Expr &expr) {
+  const Expr &probs = *expr.operands[0], &value = *expr.operands[1];
+  if (probs.type.kind != ValueType::Probs)
+    return wrongOperand(probs, "the left of @ is probabilities", "probabilities are softmax(scores)");
+  if (!value.type.isRowish())
+    return wrongOperand(value, "the right of @ is rows", "rows are a buffer or dequant(buffer)");
+  if (value.type.heads) {
+    diagnostics.error(value.loc, "attend-value",
+                      "the value has heads; the latent row is shared by all heads");
+    return {};
+  }
+  checkStorage(value, "value", "attend-storage");
+  if (checkQuantisedScale(value))
+    checkLatentScale(value);
+  return {.kind = ValueType::Rows, .heads = probs.type.heads, .width = value.type.width};
+}
+
+/// softmax and logsumexp.
+ValueType BodyChecker::checkNormalised(const Expr &expr, ValueType::Kind result) {
+  const Expr &scores = *expr.operands[0];
+  if (!expectKind(scores, scores.type.kind == ValueType::Scores, expr.text + " normalises scores"))
+    return {};
+  if (!scores.type.scaled)
+    diagnostics
+        .error(expr.loc, "softmax-scale",
+               "the scores have no scale, and none is derived from their width of " +
+                   Twine(scores.type.width))
+        .fix("multiply them by the scale of the trained model: dot(query, key) * sm_scale");
+  return {.kind = result, .heads = scores.type.heads};
+}

@@ -1,0 +1,99 @@
+// Rules of the operands of matrix products: shape, storage and scales.
+#include "frontend/Checker.h"
+
+using namespace llvm;
+using namespace mlac;
+
+bool BodyChecker::expectKind(const Expr &operand, bool fits, const Twine &what) {
+  if (!fits)
+    diagnostics.error(operand.loc, "operand-type", what + ", not " + operand.type.spelling());
+  return fits;
+}
+
+bool BodyChecker::checkQuery(const Expr &query) {
+  const ParamDecl *buffer = query.type.buffer;
+  if (!buffer) {
+    diagnostics.error(query.loc, "dot-query", "attended rows cannot be a query")
+        .fix("the query is read from a ragged buffer");
+    return false;
+  }
+  if (query.type.heads && buffer->layout == mlir::mla::Layout::ragged)
+    return true;
+  diagnostics
+      .error(query.loc, "dot-query", query.type.heads ? "the query is not ragged" : "the query has no heads")
+      .note(buffer->name.loc, "'" + buffer->name.text + "' is declared here")
+      .fix("declare it as rows of heads: ragged bf16[heads = 8, 576]");
+  return false;
+}
+
+bool BodyChecker::checkKey(const Expr &key) {
+  if (!key.type.heads)
+    return true;
+  Report report =
+      diagnostics.error(key.loc, "dot-key", "the key has heads; the latent row is shared by all heads");
+  if (const ParamDecl *buffer = key.type.buffer)
+    report.note(buffer->name.loc, "'" + buffer->name.text + "' is declared here");
+  return false;
+}
+
+bool BodyChecker::checkWidths(const Expr &dot) {
+  const ValueType &query = dot.operands[0]->type, &key = dot.operands[1]->type;
+  if (query.width == key.width)
+    return true;
+  diagnostics
+      .error(dot.loc, "dot-width",
+             "a query row of " + Twine(query.width) + " does not contract with a key row of " +
+                 Twine(key.width))
+      .note(query.buffer->name.loc, "'" + query.buffer->name.text + "' is declared here")
+      .note(key.buffer->name.loc, "'" + key.buffer->name.text + "' is declared here")
+      .fix("slice the wider one: " + Twine(query.width > key.width ? "query" : "key") +
+           "[0:" + Twine(std::min(query.width, key.width)) + "]");
+  return false;
+}
+
+void BodyChecker::checkStorage(const Expr &operand, StringRef role, StringRef rule) {
+  const ValueType &type = operand.type;
+  if (!kernel.computeType || type.element == *kernel.computeType)
+    return;
+  StringRef how = type.kind == ValueType::Stored ? "stored as " : "cast to ";
+  diagnostics
+      .error(operand.loc, rule,
+             "the " + role + " is " + how + spell(type.element) + ", but the kernel computes in " +
+                 spell(*kernel.computeType))
+      .note(type.buffer->name.loc, "'" + type.buffer->name.text + "' is declared here")
+      .fix("read it through dequant(" + type.buffer->name.text + ")");
+}
+
+/// The values of 8-bit storage mean nothing without their scale, so that one is always written.
+bool BodyChecker::checkQuantisedScale(const Expr &operand) {
+  const ValueType &type = operand.type;
+  if (!type.dequantised || type.scaled || !isEightBit(type.buffer->type.element))
+    return true;
+  StringRef name = type.buffer->name.text;
+  diagnostics
+      .error(operand.loc, "quantised-scale",
+             spell(type.buffer->type.element) + " values of '" + name + "' are used without their scale")
+      .note(type.buffer->name.loc, "'" + name + "' is declared here")
+      .fix("multiply by its scale: dequant(" + name + ") * " + name + "_scale, or * 1.0 if it has none");
+  return false;
+}
+
+/// Keys and values read from one latent row have one scale.
+void BodyChecker::checkLatentScale(const Expr &operand) {
+  const ValueType &type = operand.type;
+  if (type.kind == ValueType::Rows && !type.dequantised)
+    return; // a cast, which a pass refuses with more to say
+  for (const LatentUse &use : latentUses) {
+    if (use.buffer != type.buffer || use.scale == type.scale)
+      continue;
+    diagnostics
+        .error(operand.loc, "latent-scale",
+               "rows of '" + type.buffer->name.text + "' are multiplied by " + type.scale.spelling() +
+                   " here, but by " + use.scale.spelling() + " elsewhere")
+        .note(use.loc, "the other use is here")
+        .fix("a latent row has one scale: let k = dequant(" + type.buffer->name.text +
+             ") * scale, and use k for both");
+    return;
+  }
+  latentUses.push_back({type.buffer, type.scale, operand.loc});
+}

@@ -1,0 +1,99 @@
+// Names, types and rules. Each rule has an id, the same in docs/language.md and in a test.
+#pragma once
+
+#include "frontend/AST.h"
+#include "frontend/Constants.h"
+#include "frontend/Diagnostics.h"
+#include "frontend/Scope.h"
+
+namespace mlac {
+
+/// Checks the whole program and fills in what the AST leaves to the checker.
+void checkProgram(Program &program, Diagnostics &diagnostics, const std::map<std::string, int64_t> &defines);
+
+/// Resolves the types, compute type and hints of a kernel's header.
+class HeaderChecker {
+public:
+  HeaderChecker(Constants &constants, Diagnostics &diagnostics)
+      : constants(constants), diagnostics(diagnostics) {}
+
+  void check(KernelDecl &kernel);
+
+private:
+  void checkParam(ParamDecl &param);
+  void checkResult(ResultDecl &result);
+  void checkCompute(KernelDecl &kernel);
+  void checkHints(KernelDecl &kernel);
+
+  // Parts of a buffer type; empty after an error.
+  std::optional<mlir::mla::Layout> layoutOf(const TypeSpec &spec);
+  std::optional<Dtype> storageOf(const TypeSpec &spec, llvm::ArrayRef<Dtype> allowed, llvm::StringRef role);
+  std::optional<int64_t> alignOf(const TypeSpec &spec);
+  std::optional<std::pair<int64_t, int64_t>> rowShapeOf(const TypeSpec &spec);
+  bool checkDimName(const TypeSpec &spec, size_t index);
+
+  Constants &constants;
+  Diagnostics &diagnostics;
+};
+
+/// Types the statements of one kernel and applies the rules of attention to them.
+class BodyChecker {
+public:
+  BodyChecker(KernelDecl &kernel, Scope &scope, Constants &constants, Diagnostics &diagnostics)
+      : kernel(kernel), scope(scope), constants(constants), diagnostics(diagnostics) {}
+
+  void check();
+
+private:
+  // Statements.
+  void checkStatement(Statement &statement);
+  void checkAssignment(Statement &statement, const ValueType &value);
+  ResultDecl *findResult(const Identifier &target);
+  void checkBufferResult(const ResultDecl &result, const Expr &value);
+  void checkLseResult(ResultDecl &result, const Expr &value);
+  void checkAllUsed();
+
+  // Expressions.
+  ValueType check(Expr &expr);
+  ValueType checkNumber(const Expr &expr);
+  ValueType checkName(Expr &expr);
+  ValueType checkLet(const Expr &expr, const LetDecl &let);
+  ValueType checkResultRead(const Expr &expr, const ResultDecl &result);
+  ValueType checkBinary(Expr &expr);
+  ValueType checkProduct(const Expr &expr);
+  ValueType checkScaled(const Expr &expr, const Expr &operand, const Scale &factor);
+  ValueType checkQuotient(const Expr &expr);
+  ValueType checkSlice(Expr &expr);
+  ValueType checkCall(Expr &expr);
+  ValueType unknownFunction(const Expr &expr);
+  ValueType checkDequant(const Expr &expr);
+  ValueType checkCast(const Expr &expr);
+  ValueType checkDot(const Expr &expr);
+  ValueType checkAttend(const Expr &expr);
+  ValueType checkNormalised(const Expr &expr, ValueType::Kind result);
+
+  // Rules.
+  bool checkQuery(const Expr &query);
+  bool checkKey(const Expr &key);
+  bool checkWidths(const Expr &dot);
+  void checkStorage(const Expr &operand, llvm::StringRef role, llvm::StringRef rule);
+  bool checkQuantisedScale(const Expr &operand);
+  void checkLatentScale(const Expr &operand);
+  bool expectKind(const Expr &operand, bool fits, const llvm::Twine &what);
+  ValueType wrongOperand(const Expr &operand, const llvm::Twine &what, const llvm::Twine &fix);
+
+  /// A key or value in a product, to compare the scales of one latent row.
+  struct LatentUse {
+    const ParamDecl *buffer;
+    Scale scale;
+    llvm::SMLoc loc;
+  };
+
+  KernelDecl &kernel;
+  Scope &scope;
+  Constants &constants;
+  Diagnostics &diagnostics;
+  llvm::SmallVector<LatentUse> latentUses;
+};
+
+} // namespace mlac

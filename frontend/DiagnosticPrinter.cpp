@@ -1,0 +1,42 @@
+// Excerpts with llvm::SourceMgr, clipped to lines of a readable length.
+#include "frontend/DiagnosticPrinter.h"
+
+#include "llvm/Support/SourceMgr.h"
+
+using namespace llvm;
+using namespace mlac;
+
+DiagnosticPrinter::DiagnosticPrinter(SourceMgr &sources, mlir::MLIRContext *context, raw_ostream &os)
+    : SourceMgrDiagnosticHandler(sources, context, os) {
+  setHandler([this](mlir::Diagnostic &diagnostic) { print(diagnostic); });
+}
+
+void DiagnosticPrinter::print(mlir::Diagnostic &diagnostic) {
+  print(diagnostic, /*wantsExcerpt=*/true);
+  SmallVector<mlir::Location> shown{diagnostic.getLocation()};
+  for (mlir::Diagnostic &note : diagnostic.getNotes()) {
+    print(note, /*wantsExcerpt=*/!is_contained(shown, note.getLocation()));
+    shown.push_back(note.getLocation());
+  }
+}
+
+void DiagnosticPrinter::print(mlir::Diagnostic &diagnostic, bool wantsExcerpt) {
+  mlir::Location location = diagnostic.getLocation();
+  emitDiagnostic(location, diagnostic.str(), diagnostic.getSeverity(),
+                 wantsExcerpt && hasShortLine(location));
+}
+
+bool DiagnosticPrinter::hasShortLine(mlir::Location location) {
+  auto position = location->findInstanceOf<mlir::FileLineColLoc>();
+  const MemoryBuffer *buffer = position ? getBufferForFile(position.getFilename().getValue()) : nullptr;
+  if (!buffer || position.getLine() == 0)
+    return false;
+  unsigned id = 1;
+  while (id <= mgr.getNumBuffers() && mgr.getMemoryBuffer(id) != buffer)
+    ++id;
+  SMLoc start = mgr.FindLocForLineAndColumn(id, position.getLine(), 1);
+  if (!start.isValid())
+    return false;
+  StringRef rest(start.getPointer(), buffer->getBufferEnd() - start.getPointer());
+  return std::min(rest.find('\n'), rest.size()) <= kLongestExcerpt;
+}

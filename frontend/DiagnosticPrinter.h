@@ -1,0 +1,22 @@
+// Prints diagnostics as `file:line:column: error: ...` with the source excerpt and a caret.
+#pragma once
+
+#include "mlir/IR/Diagnostics.h"
+
+namespace mlac {
+
+/// Installed for its lifetime. Prints the excerpts with llvm::SourceMgr, except those of lines too long to
+/// read.
+class DiagnosticPrinter : public mlir::SourceMgrDiagnosticHandler {
+public:
+  static constexpr size_t kLongestExcerpt = 300;
+
+  DiagnosticPrinter(llvm::SourceMgr &sources, mlir::MLIRContext *context, llvm::raw_ostream &os);
+
+private:
+  void print(mlir::Diagnostic &diagnostic);
+  void print(mlir::Diagnostic &diagnostic, bool wantsExcerpt);
+  bool hasShortLine(mlir::Location location);
+};
+
+} // namespace mlac

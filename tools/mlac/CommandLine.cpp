@@ -1,0 +1,154 @@
+// The command line, with CLI11.
+#include "tools/mlac/CommandLine.h"
+
+#include <CLI/CLI.hpp>
+
+#include <charconv>
+#include <climits>
+
+using namespace mlac;
+
+static constexpr const char *kExamples = R"(Examples:
+  mlac check kernel.mla
+  mlac compile kernel.mla -D heads=16 --target sm_120 -o kernel.ptx
+  mlac compile kernel.mla --emit=mla
+  mlac run kernel.mla --kv-len 1000,37 --q-len 1,1 --page 64
+)";
+
+static const std::map<std::string, Level> kLevels = {
+    {"mla", Level::Mla}, {"tile", Level::Tile},   {"nvvm", Level::Nvvm},    {"llvm", Level::Llvm},
+    {"ptx", Level::Ptx}, {"cubin", Level::Cubin}, {"report", Level::Report}};
+
+/// Checks `NAME=INTEGER` and adds it to `defines`; an empty string if it is well formed.
+static std::string addDefine(const std::string &text, std::map<std::string, int64_t> &defines) {
+  size_t equals = text.find('=');
+  if (equals == 0 || equals == std::string::npos)
+    return "'" + text + "' is not NAME=INTEGER";
+  const char *end = text.data() + text.size();
+  int64_t value;
+  auto [rest, error] = std::from_chars(text.data() + equals + 1, end, value);
+  if (error != std::errc() || rest != end)
+    return "'" + text.substr(equals + 1) + "' is not a 64-bit integer";
+  defines[text.substr(0, equals)] = value;
+  return "";
+}
+
+static void addSource(CLI::App &app, SourceOptions &options) {
+  app.add_option("FILE", options.file, "the program; - is standard input")->required()->type_name("");
+  // One value each, so that `-D heads=16 kernel.mla` does not take the file for a second one.
+  app.add_option_function<std::vector<std::string>>(
+         "-D",
+         [&options](const std::vector<std::string> &texts) {
+           for (const std::string &text : texts)
+             if (std::string problem = addDefine(text, options.defines); !problem.empty())
+               throw CLI::ValidationError("-D", problem);
+         },
+         "gives a constant of the program another value")
+      ->type_name("NAME=INTEGER")
+      ->expected(1)
+      ->take_all()
+      ->allow_extra_args(false);
+}
+
+static void addTarget(CLI::App &app, TargetOptions &options) {
+  app.add_option("--target", options.target, "instruction target")->capture_default_str();
+  app.add_option("--profile", options.profile, "card whose limits hold; the target's own if not given");
+  app.add_option("--ptx", options.ptx, "PTX version, such as 8.7; the lowest of the target if not given");
+}
+
+static CLI::App *addCheck(CLI::App &app, Command &command) {
+  CLI::App *check = app.add_subcommand("check", "checks a program and prints what is wrong with it");
+  addSource(*check, command.check);
+  return check;
+}
+
+static CLI::App *addCompile(CLI::App &app, Command &command) {
+  CompileOptions &options = command.compile;
+  CLI::App *compile = app.add_subcommand("compile", "compiles a program");
+  addSource(*compile, options.source);
+  addTarget(*compile, options.target);
+  compile
+      ->add_option_function<std::string>(
+          "--emit", [&options](const std::string &name) { options.emit = kLevels.at(name); },
+          "what to print: mla, tile, nvvm, llvm, ptx, cubin or report")
+      ->check(CLI::IsMember(kLevels).description(""))
+      ->type_name("LEVEL")
+      ->default_str("ptx");
+  compile->add_option("-o,--output", options.output, "where to print; - is standard output")
+      ->capture_default_str();
+  compile->add_option("--kernel", options.kernel, "only the kernel of this name");
+  compile
+      ->add_option("--layers", options.deployment.layers, "layers of the model, for messages about its cost")
+      ->check(CLI::Range(int64_t(1), int64_t(1) << 20))
+      ->type_name("N");
+  compile
+      ->add_option("--pool-tokens", options.deployment.poolTokens,
+                   "tokens of the cache, for the same messages")
+      ->check(CLI::Range(int64_t(1), int64_t(1) << 40))
+      ->type_name("N");
+  return compile;
+}
+
+static CLI::App *addRun(CLI::App &app, Command &command) {
+  RunOptions &options = command.run;
+  CLI::App *run =
+      app.add_subcommand("run", "runs a program on random operands and compares with a reference");
+  addSource(*run, options.source);
+  addTarget(*run, options.target);
+  CLI::Range length(0, INT_MAX), count(1, INT_MAX);
+  run->add_option("--kv-len", options.kvLens, "cached tokens of each request, as 1000,37")
+      ->required()
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->check(length)
+      ->type_name("N,...");
+  run->add_option("--q-len", options.qLens, "query tokens of each request; 1 if not given")
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->check(length)
+      ->type_name("N,...");
+  run->add_option("--page", options.pageSize, "tokens of a page")
+      ->check(count)
+      ->type_name("N")
+      ->capture_default_str();
+  run->add_option("--seed", options.seed, "seed of the random operands")->capture_default_str();
+  run->add_option("--repeat", options.repeat, "number of launches")
+      ->check(count)
+      ->type_name("N")
+      ->capture_default_str();
+  run->add_option("--device", options.device, "emulator or cuda")
+      ->check(CLI::IsMember({"emulator", "cuda"}).description(""))
+      ->type_name("DEVICE")
+      ->capture_default_str();
+  run->add_option("--kernel", options.kernel, "the kernel to run, of several");
+  run->add_flag("--json", options.json, "prints the result as JSON");
+  return run;
+}
+
+/// Requests without a query length have one query token.
+static void completeRun(RunOptions &options) {
+  if (options.qLens.empty())
+    options.qLens.assign(options.kvLens.size(), 1);
+  if (options.qLens.size() != options.kvLens.size())
+    throw CLI::ValidationError("--q-len", "as many lengths as --kv-len has");
+}
+
+std::variant<Command, int> mlac::parseCommandLine(int argc, char **argv) {
+  CLI::App app("Compiler for multi-head latent attention kernels", "mlac");
+  app.set_version_flag("--version", "mlac " MLAC_VERSION);
+  app.require_subcommand(1);
+  app.footer(kExamples);
+  Command command{};
+  CLI::App *check = addCheck(app, command);
+  CLI::App *compile = addCompile(app, command);
+  CLI::App *run = addRun(app, command);
+  try {
+    app.parse(argc, argv);
+    if (run->parsed())
+      completeRun(command.run);
+  } catch (const CLI::ParseError &error) {
+    return app.exit(error) == 0 ? 0 : kUsageError;
+  }
+  command.kind = check->parsed() ? Command::Check : compile->parsed() ? Command::Compile : Command::Run;
+  return command;
+}

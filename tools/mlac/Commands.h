@@ -1,0 +1,12 @@
+// The subcommands. Each prints its own errors and returns the exit status.
+#pragma once
+
+#include "tools/mlac/Options.h"
+
+namespace mlac {
+
+int runCheck(const SourceOptions &options);
+int runCompile(const CompileOptions &options);
+int runRun(const RunOptions &options);
+
+} // namespace mlac

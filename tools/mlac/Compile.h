@@ -1,0 +1,12 @@
+// The stages of `mlac compile`, for the commands that need their output.
+#pragma once
+
+#include "tools/mlac/Options.h"
+#include "tools/mlac/Session.h"
+
+namespace mlac {
+
+/// The program at the level asked for, as text (cubin: as bytes); empty after errors, which were printed.
+std::optional<std::string> compile(Session &session, const CompileOptions &options);
+
+} // namespace mlac

@@ -1,0 +1,65 @@
+// What the command line asks for, as plain data.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace mlac {
+
+/// What `compile` can print, from the source towards the machine.
+enum class Level { Mla, Tile, Nvvm, Llvm, Ptx, Cubin, Report };
+
+/// A source file and its constants.
+struct SourceOptions {
+  std::string file; // `-` is standard input
+  std::map<std::string, int64_t> defines;
+};
+
+struct TargetOptions {
+  std::string target = "sm_120";
+  std::string profile; // empty: the target's own
+  std::string ptx;     // empty: the lowest version that the target takes
+};
+
+/// Sizes of a deployment, for messages that say what a mistake costs.
+struct DeploymentOptions {
+  int64_t layers = 0;     // 0: not given
+  int64_t poolTokens = 0; // 0: not given
+};
+
+struct CompileOptions {
+  SourceOptions source;
+  TargetOptions target;
+  DeploymentOptions deployment;
+  Level emit = Level::Ptx;
+  std::string kernel; // empty: all
+  std::string output = "-";
+};
+
+struct RunOptions {
+  SourceOptions source;
+  TargetOptions target;
+  std::string kernel; // empty: the only one
+  std::vector<int32_t> kvLens;
+  std::vector<int32_t> qLens; // one a request
+  int32_t pageSize = 64;
+  uint64_t seed = 0;
+  int repeat = 1;
+  std::string device = "emulator"; // or cuda
+  bool json = false;
+};
+
+/// The one subcommand that was asked for.
+struct Command {
+  enum Kind { Check, Compile, Run };
+
+  Kind kind;
+  SourceOptions check;
+  CompileOptions compile;
+  RunOptions run;
+};
+
+} // namespace mlac
