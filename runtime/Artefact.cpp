@@ -153,6 +153,9 @@ Manifest readArtefact(std::string_view artefact) {
   Stamp ptxStamp = frame.ptxStamp();
   if (frame.remaining().size() < ptxStamp.bytes)
     truncated("the PTX");
+  if (frame.remaining().size() > ptxStamp.bytes)
+    damaged("the length of the PTX", std::to_string(frame.remaining().size()),
+            std::to_string(ptxStamp.bytes));
   checkCrc("PTX", frame.remaining(), ptxStamp.crc);
   return manifestFromJson(json);
 }

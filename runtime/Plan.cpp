@@ -42,7 +42,6 @@ void requireInt32(const char *what, int64_t count) {
 void appendRequest(const KernelInfo &kernel, int32_t request, int64_t qLen, int64_t kvLen,
                    std::vector<Unit> &units) {
   int64_t rows = qLen * kernel.heads;
-  requireInt32("the number of row tiles", static_cast<int64_t>(units.size()) + rows / kernel.tile.rows + 1);
   for (int64_t rowBegin = 0; rowBegin < rows; rowBegin += kernel.tile.rows) {
     int64_t rowEnd = std::min(rowBegin + kernel.tile.rows, rows);
     int64_t tokens = visibleTokens(kernel, qLen, kvLen, rowEnd);

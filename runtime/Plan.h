@@ -56,7 +56,8 @@ struct Plan {
 Plan makePlan(const KernelInfo &kernel, const PlanRequest &request);
 
 /// The debugging check of a page table: every entry that a request of `kvLen` tokens uses must be in [0,
-/// pages). Entries past that are not looked at. `table` is [batch][tableStride]. Throws Error pageEntry.
+/// pages). Entries past that are not looked at. `table` is [batch][tableStride]. Throws Error pageEntry,
+/// or tableGeometry for a table that is too small.
 void checkPageTable(std::span<const int32_t> table, int64_t tableStride, std::span<const int32_t> kvLen,
                     int32_t pageSize, int64_t pages);
 

@@ -35,12 +35,17 @@ static void checkQueryRows(const KernelInfo &kernel, const PlanRequest &request)
                 std::to_string(request.qIndptr.back()),
                 fmt::format("{}, the rows of the query", *request.queryTokens),
                 "pass the query that the offsets describe");
+  int64_t rowTiles = 0;
   for (size_t r = 0; r + 1 < request.qIndptr.size(); ++r) {
     int64_t rows = int64_t{request.qIndptr[r + 1] - request.qIndptr[r]} * kernel.heads;
+    rowTiles += rows / kernel.tile.rows + 1;
     if (rows > int32Max - kernel.tile.rows)
       throw Error(Code::tooLarge, fmt::format("query rows x heads of request {}", r), std::to_string(rows),
                   fmt::format("at most {}", int32Max - kernel.tile.rows), "split the request");
   }
+  if (rowTiles > int32Max)
+    throw Error(Code::tooLarge, "row tiles of the batch", std::to_string(rowTiles),
+                fmt::format("at most {}", int32Max), "plan the batch in parts");
 }
 
 static void checkKvLengths(const KernelInfo &kernel, const PlanRequest &request) {
@@ -116,6 +121,8 @@ void checkPlanRequest(const KernelInfo &kernel, const PlanRequest &request) {
 
 void checkPageTable(std::span<const int32_t> table, int64_t tableStride, std::span<const int32_t> kvLen,
                     int32_t pageSize, int64_t pages) {
+  if (pageSize < 1)
+    throw Error(Code::pageSize, "page_size", std::to_string(pageSize), "at least 1");
   for (size_t r = 0; r < kvLen.size(); ++r) {
     int64_t used = (int64_t{kvLen[r]} + pageSize - 1) / pageSize;
     int64_t row = static_cast<int64_t>(r) * tableStride;

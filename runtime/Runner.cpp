@@ -2,7 +2,6 @@
 
 #include "runtime/Params.h"
 
-
 #include <algorithm>
 #include <cstring>
 

@@ -1,0 +1,40 @@
+// A device in plain host memory whose kernels are C++ functions.
+#pragma once
+
+#include "runtime/Device.h"
+
+#include <map>
+#include <vector>
+
+namespace mla::test {
+
+using HostEntry = std::function<void(const Launch &launch, void **params)>;
+
+class HostDevice : public Device {
+public:
+  explicit HostDevice(std::map<std::string, HostEntry> entries) : entries(std::move(entries)) {}
+
+  int blocks = 8;
+  std::vector<Launch> launches; ///< all so far
+
+  std::string name() const override { return "host"; }
+  int multiprocessors() const override { return blocks; }
+  DevicePtr allocate(size_t bytes, const std::string &label) override;
+  void release(DevicePtr pointer) noexcept override;
+  void copyIn(DevicePtr to, const void *from, size_t bytes) override;
+  void copyOut(void *to, DevicePtr from, size_t bytes) override;
+  void fill(DevicePtr to, uint8_t value, size_t bytes) override;
+  std::unique_ptr<Module> load(std::string_view image) override;
+  void launch(Module &module, const Launch &launch, void **params) override;
+  int residentBlocks(Module &, const Launch &) override { return blocks; }
+  void synchronize() override {}
+  std::optional<double> timed(const std::function<void()> &work) override;
+  std::optional<uint64_t> bytesRead(DevicePtr) const override { return std::nullopt; }
+  size_t live() const { return allocations.size(); }
+
+private:
+  std::map<std::string, HostEntry> entries;
+  std::map<DevicePtr, std::unique_ptr<std::byte[]>> allocations;
+};
+
+} // namespace mla::test

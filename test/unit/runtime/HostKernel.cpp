@@ -1,0 +1,183 @@
+#include "HostKernel.h"
+
+#include "runtime/reference/Formats.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace mla::test {
+
+using namespace reference;
+
+namespace {
+
+constexpr double infinity = std::numeric_limits<double>::infinity();
+
+/// Parameters by name.
+class Args {
+public:
+  Args(const Entry &entry, void **params) : entry(entry), params(params) {}
+
+  template <typename T>
+  T get(const std::string &name) const {
+    auto found = std::find(entry.params.begin(), entry.params.end(), name);
+    return *static_cast<T *>(params[found - entry.params.begin()]);
+  }
+  int64_t i64(const std::string &name) const { return get<int64_t>(name); }
+  uint8_t *data(const std::string &name) const { return get<uint8_t *>(name + ".data"); }
+
+private:
+  const Entry &entry;
+  void **params;
+};
+
+/// A softmax state: weighted mean and base-2 LSE.
+struct State {
+  std::vector<double> mean;
+  double lse = -infinity;
+
+  /// Joins a state of one or more values.
+  void join(const double *values, double valueLse) {
+    if (valueLse == -infinity)
+      return;
+    double top = std::max(lse, valueLse);
+    double sum = std::exp2(lse - top) + std::exp2(valueLse - top);
+    double weight = std::exp2(valueLse - top) / sum;
+    for (size_t d = 0; d < mean.size(); ++d)
+      mean[d] += weight * (values[d] - mean[d]);
+    lse = top + std::log2(sum);
+  }
+};
+
+class HostKernel {
+public:
+  HostKernel(const KernelInfo &kernel, const Entry &entry, void **params)
+      : kernel(kernel), args(entry, params), query(*kernel.find(Role::query)),
+        cache(*kernel.find(Role::cache)) {}
+
+  void mainBlock(int64_t block) {
+    auto *indptr = args.get<int32_t *>("plan.work_indptr");
+    for (int32_t i = indptr[block]; i < indptr[block + 1]; ++i) {
+      const WorkItem &item = args.get<WorkItem *>("plan.work")[i];
+      int64_t rows = std::min<int64_t>(kernel.tile.rows, rowsOf(item.request) - item.row_begin);
+      for (int64_t row = 0; row < rows; ++row)
+        mainRow(item, row);
+    }
+  }
+
+  void combineBlock(int64_t block) {
+    const MergeItem &merge = args.get<MergeItem *>("plan.merges")[block / kernel.tile.rows];
+    int64_t row = block % kernel.tile.rows;
+    if (merge.row_begin + row >= rowsOf(merge.request))
+      return;
+    State state{std::vector<double>(kernel.vDim)};
+    for (int64_t slot = merge.slot_begin; slot < merge.slot_end; ++slot) {
+      int64_t partial = slot * kernel.tile.rows + row;
+      float *values = args.get<float *>("plan.partial_out") + partial * kernel.vDim;
+      std::vector<double> wide(values, values + kernel.vDim);
+      state.join(wide.data(), args.get<float *>("plan.partial_lse")[partial]);
+    }
+    writeResult(merge.request, merge.row_begin + row, state);
+  }
+
+private:
+  int64_t qBegin(int64_t request) const { return args.get<int32_t *>("plan.q_indptr")[request]; }
+  int64_t qLen(int64_t request) const { return qBegin(request + 1) - qBegin(request); }
+  int64_t kvLen(int64_t request) const { return args.get<int32_t *>("plan.kv_len")[request]; }
+  int64_t rowsOf(int64_t request) const { return qLen(request) * kernel.heads; }
+
+  void mainRow(const WorkItem &item, int64_t row) {
+    int64_t packed = item.row_begin + row;
+    int64_t limit = kvLen(item.request);
+    if (kernel.causal)
+      limit = std::min(limit, packed / kernel.heads + 1 + limit - qLen(item.request));
+    int64_t end = std::min(int64_t{item.tile_end} * kernel.tile.tokens, limit);
+    State state{std::vector<double>(kernel.vDim)};
+    for (int64_t token = int64_t{item.tile_begin} * kernel.tile.tokens; token < end; ++token)
+      joinToken(item.request, packed, token, state);
+    if (item.slot < 0)
+      writeResult(item.request, packed, state);
+    else
+      writePartial(int64_t{item.slot} * kernel.tile.rows + row, state);
+  }
+
+  int64_t cacheElement(int64_t request, int64_t token) const {
+    const std::string &name = cache.name;
+    int64_t stride = args.i64(name + ".stride_token");
+    if (cache.layout == Layout::ragged)
+      return (args.get<int32_t *>(name + ".indptr")[request] + token) * stride;
+    auto magic = args.get<uint32_t>(name + ".page_magic"), shift = args.get<uint32_t>(name + ".page_shift");
+    auto slot = static_cast<int64_t>((static_cast<uint64_t>(token) * magic) >> (31 + shift));
+    int64_t inPage = token - slot * args.get<int32_t>(name + ".page_size");
+    int64_t page = args.get<int32_t *>(name + ".table")[request * args.i64(name + ".table_stride") + slot];
+    return page * args.i64(name + ".stride_page") + inPage * stride;
+  }
+
+  double element(const Operand &operand, int64_t index) const {
+    return decode(operand.dtype, loadCode(operand.dtype, args.data(operand.name), index));
+  }
+
+  int64_t headElement(const std::string &name, int64_t request, int64_t packed) const {
+    return (qBegin(request) + packed / kernel.heads) * args.i64(name + ".stride_token") +
+           packed % kernel.heads * args.i64(name + ".stride_head");
+  }
+
+  double scale(const Scale &scale) const {
+    double value = scale.constant;
+    for (const std::string &scalar : scale.scalars)
+      value *= args.get<float>(scalar);
+    return value;
+  }
+
+  void joinToken(int64_t request, int64_t packed, int64_t token, State &state) const {
+    int64_t q = headElement(query.name, request, packed), kv = cacheElement(request, token);
+    double score = 0;
+    for (int64_t d = 0; d < kernel.qkDim; ++d)
+      score += element(query, q + d) * element(cache, kv + d);
+    std::vector<double> values(kernel.vDim);
+    for (int64_t d = 0; d < kernel.vDim; ++d)
+      values[d] = element(cache, kv + kernel.vOffset + d);
+    state.join(values.data(), score * scale(kernel.scoreScale) * std::log2(std::exp(1.0)));
+  }
+
+  void writePartial(int64_t partial, const State &state) const {
+    std::copy(state.mean.begin(), state.mean.end(),
+              args.get<float *>("plan.partial_out") + partial * kernel.vDim);
+    args.get<float *>("plan.partial_lse")[partial] = static_cast<float>(state.lse);
+  }
+
+  void writeResult(int64_t request, int64_t packed, const State &state) const {
+    const Operand &out = *kernel.find(Role::output);
+    int64_t index = headElement(out.name, request, packed);
+    for (int64_t d = 0; d < kernel.vDim; ++d)
+      storeCode(out.dtype, args.data(out.name), index + d,
+                encode(out.dtype, scale(kernel.valueScale) * state.mean[d]));
+    if (const Operand *lse = kernel.find(Role::lse)) {
+      double value = kernel.lse == LseBase::ln ? state.lse * std::log(2.0) : state.lse;
+      storeCode(lse->dtype, args.data(lse->name), headElement(lse->name, request, packed),
+                encode(lse->dtype, value));
+    }
+  }
+
+  const KernelInfo &kernel;
+  Args args;
+  const Operand &query;
+  const Operand &cache;
+};
+
+} // namespace
+
+std::map<std::string, HostEntry> hostEntries(const KernelInfo &kernel) {
+  auto main = [kernel](const Launch &launch, void **params) {
+    for (uint32_t block = 0; block < launch.grid; ++block)
+      HostKernel(kernel, kernel.main, params).mainBlock(block);
+  };
+  auto combine = [kernel](const Launch &launch, void **params) {
+    for (uint32_t block = 0; block < launch.grid; ++block)
+      HostKernel(kernel, kernel.combine, params).combineBlock(block);
+  };
+  return {{kernel.main.name, main}, {kernel.combine.name, combine}};
+}
+
+} // namespace mla::test

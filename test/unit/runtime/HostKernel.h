@@ -1,0 +1,14 @@
+// A kernel that does what the ABI says, one element at a time: it shows that the work list, the parameters
+// and the combine launch fit together.
+#pragma once
+
+#include "HostDevice.h"
+
+#include "runtime/Abi.h"
+
+namespace mla::test {
+
+/// The main and combine entries of a paged or ragged kernel.
+std::map<std::string, HostEntry> hostEntries(const KernelInfo &kernel);
+
+} // namespace mla::test
