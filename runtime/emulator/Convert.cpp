@@ -1,0 +1,115 @@
+//===- Convert.cpp - Small float formats, bit by bit ----------------------===//
+
+#include "runtime/emulator/Convert.h"
+#include "runtime/emulator/Hooks.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+using namespace mla::emulator;
+
+namespace {
+constexpr int doubleMantissa = 52;
+constexpr int doubleBias = 1023;
+} // namespace
+
+/// Divides by 2^shift and rounds to the nearest integer, ties to even.
+static uint64_t shiftRounded(uint64_t value, int shift) {
+  if (shift > 54)
+    return 0; // Less than half: `value` has 53 bits.
+  uint64_t half = uint64_t(1) << (shift - 1);
+  uint64_t odd = value >> shift & 1;
+  return (value + half - 1 + odd) >> shift;
+}
+
+uint32_t mla::emulator::encode(const FloatFormat &format, double value) {
+  auto bits = std::bit_cast<uint64_t>(value);
+  uint32_t sign = static_cast<uint32_t>(bits >> 63) << (format.bits - 1);
+  if (std::isnan(value))
+    return format.nan;
+  if (std::isinf(value))
+    return sign | format.infinity;
+  int exponent = static_cast<int>(bits >> doubleMantissa & 0x7FF) - doubleBias;
+  if (exponent < format.minExponent - format.mantissaBits - 1)
+    return sign; // Zero, and what is less than half of the least subnormal number.
+  uint64_t mantissa = (bits & ((uint64_t(1) << doubleMantissa) - 1)) | uint64_t(1) << doubleMantissa;
+  int scale = std::max(exponent, format.minExponent);
+  // With the implicit bit in place the sum below is the encoding, and a carry moves it to the next exponent.
+  uint64_t rounded = shiftRounded(mantissa, doubleMantissa - format.mantissaBits + scale - exponent);
+  uint64_t encoded = (static_cast<uint64_t>(scale - format.minExponent) << format.mantissaBits) + rounded;
+  return sign | (encoded > format.maxFinite ? format.infinity : static_cast<uint32_t>(encoded));
+}
+
+float mla::emulator::decodeF16(uint32_t bits) {
+  uint32_t magnitude = bits & 0x7FFF, sign = (bits & 0x8000) << 16;
+  if (magnitude > f16Format.infinity)
+    return std::numeric_limits<float>::quiet_NaN();
+  if (magnitude == f16Format.infinity)
+    return std::bit_cast<float>(sign | 0x7F800000);
+  // Moves the exponent's bias from 15 to 127; exact for subnormals too.
+  float value = std::bit_cast<float>(magnitude << 13) * 0x1p112f;
+  return std::bit_cast<float>(std::bit_cast<uint32_t>(value) | sign);
+}
+
+float mla::emulator::decodeE4m3(uint32_t bits) {
+  if ((bits & 0x7F) == 0x7F)
+    return std::numeric_limits<float>::quiet_NaN();
+  float value = std::bit_cast<float>((bits & 0x7F) << 20) * 0x1p120f;
+  return bits & 0x80 ? -value : value;
+}
+
+float mla::emulator::decodeE5m2(uint32_t bits) { return decodeF16((bits & 0xFF) << 8); }
+
+static uint32_t pack16(uint32_t high, uint32_t low) { return high << 16 | low; }
+
+extern "C" {
+
+uint32_t mlac_emu_cvt_f16x2_e4m3x2(uint32_t x) {
+  auto convert = [](uint32_t byte) { return encode(f16Format, decodeE4m3(byte)); };
+  return pack16(convert(x >> 8 & 0xFF), convert(x & 0xFF));
+}
+
+uint32_t mlac_emu_cvt_f16x2_e5m2x2(uint32_t x) {
+  auto convert = [](uint32_t byte) { return encode(f16Format, decodeE5m2(byte)); };
+  return pack16(convert(x >> 8 & 0xFF), convert(x & 0xFF));
+}
+
+uint32_t mlac_emu_cvt_f16x2_f32(float hi, float lo) {
+  return pack16(encode(f16Format, hi), encode(f16Format, lo));
+}
+
+uint32_t mlac_emu_cvt_bf16x2_f32(float hi, float lo) {
+  return pack16(encode(bf16Format, hi), encode(bf16Format, lo));
+}
+
+float mlac_emu_cvt_f32_f16(uint32_t x) { return decodeF16(x & 0xFFFF); }
+
+uint32_t mlac_emu_cvt_e4m3x2_f32(float hi, float lo) {
+  return encode(e4m3Format, hi) << 8 | encode(e4m3Format, lo);
+}
+
+float mlac_emu_ex2(float x) { return static_cast<float>(std::exp2(static_cast<double>(x))); }
+float mlac_emu_lg2(float x) { return static_cast<float>(std::log2(static_cast<double>(x))); }
+float mlac_emu_rcp(float x) { return 1.0f / x; }
+
+uint32_t mlac_emu_mul_bf16x2(uint32_t a, uint32_t b) {
+  auto multiply = [](uint32_t x, uint32_t y) {
+    return encode(bf16Format, static_cast<double>(decodeBf16(x)) * decodeBf16(y));
+  };
+  return pack16(multiply(a >> 16, b >> 16), multiply(a & 0xFFFF, b & 0xFFFF));
+}
+
+uint32_t mlac_emu_prmt(uint32_t a, uint32_t b, uint32_t sel) {
+  uint64_t bytes = static_cast<uint64_t>(b) << 32 | a;
+  uint32_t result = 0;
+  for (uint32_t i = 0; i < 4; ++i) {
+    uint32_t pick = sel >> 4 * i & 0xF;
+    uint32_t byte = bytes >> 8 * (pick & 7) & 0xFF;
+    if (pick & 8) // Replicates the sign.
+      byte = byte & 0x80 ? 0xFF : 0;
+    result |= byte << 8 * i;
+  }
+  return result;
+}
+}

@@ -1,0 +1,312 @@
+//===- Executor.cpp - Blocks, scheduling and plain accesses ---------------===//
+
+#include "runtime/emulator/Executor.h"
+#include "runtime/emulator/Text.h"
+
+#include <atomic>
+#include <bit>
+#include <fmt/format.h>
+#include <numeric>
+
+using namespace mla::emulator;
+
+namespace {
+/// Atomics without anything else happening in the block: nobody spins that long with success.
+constexpr uint32_t spinLimit = 4u << 20;
+
+// Initial-exec: hooks read this millions of times a second, and one pointer fits the static TLS reserve even
+// when the library is loaded late.
+__attribute__((tls_model("initial-exec"))) thread_local Executor *current = nullptr;
+
+class CurrentScope {
+public:
+  explicit CurrentScope(Executor &executor) { current = &executor; }
+  ~CurrentScope() { current = nullptr; }
+};
+} // namespace
+
+Executor &mla::emulator::currentExecutor() { return *current; }
+
+void mla::emulator::launch(Memory &memory, Entry entry, void **params, const LaunchConfig &config) {
+  static thread_local std::unique_ptr<Executor> executor;
+  if (!executor)
+    executor = std::make_unique<Executor>();
+  executor->launch(memory, entry, params, config);
+}
+
+Executor::Executor() : shared(*this), threads(maxThreads) {}
+
+//===----------------------------------------------------------------------===//
+// Launch
+//===----------------------------------------------------------------------===//
+
+void Executor::checkConfig(const LaunchConfig &config) {
+  if (active)
+    throw Failure(config.kernel + ": launched from within a launch on the same host thread");
+  if (config.block == 0 || config.block > maxThreads)
+    throw Failure(fmt::format("{}: {} threads in a block; 1 to {} are possible", config.kernel, config.block,
+                              maxThreads));
+}
+
+/// A GPU promises no order of blocks, so a seeded one.
+std::vector<uint32_t> Executor::blockOrder(uint32_t grid) {
+  std::vector<uint32_t> order(grid);
+  std::iota(order.begin(), order.end(), 0u);
+  for (uint32_t i = grid; i > 1; --i)
+    std::swap(order[i - 1], order[random() % i]);
+  return order;
+}
+
+void Executor::launch(Memory &mem, Entry kernel, void **arguments, const LaunchConfig &cfg) {
+  checkConfig(cfg);
+  memory = &mem;
+  entry = kernel;
+  params = arguments;
+  config = &cfg;
+  global = GlobalView(mem.extents());
+  randomState = cfg.seed * 0x9E3779B97F4A7C15ull + 0x1234567ull;
+  failure.reset();
+  warpCount = (cfg.block + warpSize - 1) / warpSize;
+  struct Settle {
+    Executor &executor;
+    ~Settle() {
+      executor.global.settle(*executor.memory);
+      executor.active = false;
+    }
+  } settle{*this};
+  active = true;
+  uint64_t done = 0;
+  for (uint32_t next : blockOrder(cfg.grid)) {
+    block = next;
+    runBlock();
+    if (cfg.progress)
+      cfg.progress(++done, cfg.grid);
+  }
+}
+
+void Executor::runBlock() {
+  CurrentScope scope(*this);
+  resetBlock();
+  Thread *first = pickAnyWarp();
+  running = first;
+  switcher.jump(host, first->fiber);
+  running = nullptr;
+  if (!failure)
+    return;
+  abandonFibers();
+  throw *failure;
+}
+
+void Executor::resetBlock() {
+  shared.reset(config->sharedBytes, warpCount * warpSize);
+  clocks.reset(warpCount + 1);
+  nothing = clocks.zero();
+  for (NamedBarrier &barrier : barriers)
+    barrier = NamedBarrier();
+  mbarriers.clear();
+  bulkCopies.clear();
+  alive = config->block;
+  atomicsInARow = 0;
+  for (uint32_t id = 0; id < warpCount * warpSize; ++id)
+    resetThread(id);
+}
+
+void Executor::resetThread(uint32_t id) {
+  Thread &thread = threads[id];
+  Warp &warp = warps[id / warpSize];
+  if (id % warpSize == 0)
+    warp = Warp();
+  thread.clock = {id, 1, clocks.share(nothing)};
+  thread.wait = Wait();
+  thread.copies.clear();
+  thread.groupEnds.clear();
+  thread.dropped = 0;
+  if (id >= config->block)
+    return;
+  warp.exists |= 1u << id % warpSize;
+  warp.runnable = warp.exists;
+  if (thread.fiber.started())
+    return;
+  thread.stack = stacks.get(id);
+  switcher.start(thread.fiber, thread.stack, [this, &thread] { threadMain(thread); });
+}
+
+void Executor::threadMain(Thread &thread) {
+  for (;;) {
+    entry(params);
+    exitThread(thread);
+  }
+}
+
+void Executor::exitThread(Thread &thread) {
+  checkNothingInFlight(thread);
+  Warp &warp = warps[thread.warp()];
+  warp.exited |= 1u << thread.lane();
+  --alive;
+  atomicsInARow = 0;
+  sleep();
+}
+
+void Executor::abandonFibers() {
+  for (Thread &thread : threads)
+    thread.fiber.abandon();
+}
+
+void Executor::failBlock(const char *site, std::string what, uint32_t thread) {
+  std::string where = fmt::format("block {}", block);
+  if (thread != Failure::none)
+    where += fmt::format(", thread {}", thread);
+  failure.emplace(fmt::format("{}: {}: {} [{}]", config->kernel, siteText(site), what, where), block, thread);
+  what = where = std::string(); // Nothing on this stack will be destroyed.
+  Fiber abandoned;
+  switcher.jump(abandoned, host);
+  __builtin_unreachable();
+}
+
+void Executor::report(const char *site, std::string what) {
+  failBlock(site, std::move(what), running->clock.id);
+}
+
+//===----------------------------------------------------------------------===//
+// Scheduling
+//===----------------------------------------------------------------------===//
+
+uint32_t Executor::random() {
+  randomState += 0x9E3779B97F4A7C15ull;
+  uint64_t z = randomState;
+  z = (z ^ z >> 30) * 0xBF58476D1CE4E5B9ull;
+  z = (z ^ z >> 27) * 0x94D049BB133111EBull;
+  return z >> 32;
+}
+
+Thread *Executor::pick(Warp &warp) {
+  if (!warp.runnable)
+    return nullptr;
+  return &threads[(&warp - warps.data()) * warpSize + std::countr_zero(warp.runnable)];
+}
+
+/// A lane of a random warp that can run, or null.
+Thread *Executor::pickAnyWarp() {
+  uint32_t candidates = 0;
+  for (uint32_t warp = 0; warp < warpCount; ++warp)
+    candidates |= (warps[warp].runnable != 0) << warp;
+  if (!candidates)
+    return nullptr;
+  for (uint32_t skip = random() % std::popcount(candidates); skip; --skip)
+    candidates &= candidates - 1;
+  return pick(warps[std::countr_zero(candidates)]);
+}
+
+void Executor::switchTo(Thread &thread) {
+  Thread *self = running;
+  if (self == &thread)
+    return;
+  running = &thread;
+  switcher.jump(self->fiber, thread.fiber);
+}
+
+/// Takes the running thread off its warp and runs another one; returns when somebody woke this one.
+void Executor::sleep() {
+  Warp &warp = warps[running->warp()];
+  warp.runnable &= ~(1u << running->lane());
+  Thread *next = pick(warp);
+  while (!next && !(next = pickAnyWarp())) {
+    if (landForWaiters())
+      continue;
+    if (alive)
+      failDeadlock();
+    return finishBlock();
+  }
+  switchTo(*next);
+}
+
+void Executor::finishBlock() {
+  checkMBarriersIdle();
+  switcher.jump(running->fiber, host);
+}
+
+/// Gives other warps a turn.
+void Executor::pause() {
+  if (Thread *next = pickAnyWarp())
+    switchTo(*next);
+}
+
+//===----------------------------------------------------------------------===//
+// Plain accesses and atomics
+//===----------------------------------------------------------------------===//
+
+uint32_t Executor::specialRegister(uint32_t which) const {
+  switch (which) {
+  case 0:
+    return running->clock.id;
+  case 1:
+    return block;
+  case 2:
+    return config->block;
+  case 3:
+    return config->grid;
+  default:
+    return running->lane();
+  }
+}
+
+void Executor::checkAlignment(uintptr_t address, uint32_t alignment, const char *site) {
+  if (address & (alignment - 1)) [[unlikely]]
+    fail(site, fmt::format("address {:#x} is not aligned to {} bytes", address, alignment));
+}
+
+GlobalView::Range &Executor::globalRange(uintptr_t address, uint32_t bytes, const char *site) {
+  GlobalView::Range *range = global.find(address, bytes);
+  if (!range) [[unlikely]]
+    fail(site, global.describe(address, bytes));
+  return *range;
+}
+
+/// The natural alignment of an access: of the largest power of two that divides its size, at most 16.
+static uint32_t naturalAlignment(uint32_t bytes) { return std::min(bytes & -bytes, 16u); }
+
+void Executor::load(const void *p, uint32_t bytes, const char *site) {
+  auto address = reinterpret_cast<uintptr_t>(p);
+  checkAlignment(address, naturalAlignment(bytes), site);
+  if (shared.owns(address))
+    shared.read(running->clock, address, bytes, site);
+  else if (!running->stack.holds(address))
+    globalRange(address, bytes, site).traffic.read += bytes;
+}
+
+void Executor::store(void *p, uint32_t bytes, const char *site) {
+  auto address = reinterpret_cast<uintptr_t>(p);
+  checkAlignment(address, naturalAlignment(bytes), site);
+  atomicsInARow = 0;
+  if (shared.owns(address))
+    shared.write(running->clock, address, bytes, site);
+  else if (!running->stack.holds(address))
+    globalRange(address, bytes, site).traffic.written += bytes;
+}
+
+/// Checks the address; lets others run first, so that a thread that spins sees their progress.
+void Executor::beginAtomic(uintptr_t address, const char *site) {
+  checkAlignment(address, 4, site);
+  if (++atomicsInARow > spinLimit)
+    fail(site,
+         fmt::format("{} atomics in a row and nothing else happened in the block: a lock that nobody frees",
+                     spinLimit));
+  pause();
+  if (shared.owns(address))
+    return shared.atomic(running->clock, address, 4, site);
+  Traffic &traffic = globalRange(address, 4, site).traffic;
+  traffic.read += 4;
+  traffic.written += 4;
+}
+
+uint32_t Executor::atomicAdd(void *p, uint32_t value, const char *site) {
+  beginAtomic(reinterpret_cast<uintptr_t>(p), site);
+  return std::atomic_ref(*static_cast<uint32_t *>(p)).fetch_add(value, std::memory_order_relaxed);
+}
+
+uint32_t Executor::atomicCas(void *p, uint32_t compare, uint32_t value, const char *site) {
+  beginAtomic(reinterpret_cast<uintptr_t>(p), site);
+  std::atomic_ref(*static_cast<uint32_t *>(p))
+      .compare_exchange_strong(compare, value, std::memory_order_relaxed);
+  return compare;
+}
