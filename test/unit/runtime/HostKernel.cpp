@@ -168,14 +168,22 @@ private:
 
 } // namespace
 
+void runMainBlock(const KernelInfo &kernel, void **params, int64_t block) {
+  HostKernel(kernel, kernel.main, params).mainBlock(block);
+}
+
+void runCombineBlock(const KernelInfo &kernel, void **params, int64_t block) {
+  HostKernel(kernel, kernel.combine, params).combineBlock(block);
+}
+
 std::map<std::string, HostEntry> hostEntries(const KernelInfo &kernel) {
   auto main = [kernel](const Launch &launch, void **params) {
     for (uint32_t block = 0; block < launch.grid; ++block)
-      HostKernel(kernel, kernel.main, params).mainBlock(block);
+      runMainBlock(kernel, params, block);
   };
   auto combine = [kernel](const Launch &launch, void **params) {
     for (uint32_t block = 0; block < launch.grid; ++block)
-      HostKernel(kernel, kernel.combine, params).combineBlock(block);
+      runCombineBlock(kernel, params, block);
   };
   return {{kernel.main.name, main}, {kernel.combine.name, combine}};
 }

@@ -8,6 +8,10 @@
 
 namespace mla::test {
 
+/// What one block of the main or of the combine launch does.
+void runMainBlock(const KernelInfo &kernel, void **params, int64_t block);
+void runCombineBlock(const KernelInfo &kernel, void **params, int64_t block);
+
 /// The main and combine entries of a paged or ragged kernel.
 std::map<std::string, HostEntry> hostEntries(const KernelInfo &kernel);
 
