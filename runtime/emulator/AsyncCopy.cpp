@@ -37,9 +37,12 @@ void Executor::land(Copy &copy, const Thread &thread) {
   ThreadClock writer = thread.clock;
   if (copy.attachTime) // The arrival that follows it releases nothing later.
     writer.time = copy.attachTime;
-  if (copy.srcBytes)
-    std::memcpy(copy.dst, copy.src, copy.srcBytes);
-  std::memset(copy.dst + copy.srcBytes, 0, copy.bytes - copy.srcBytes);
+  std::byte data[16] = {};
+  if (copy.srcBytes == sizeof(data)) [[likely]]
+    std::memcpy(data, copy.src, sizeof(data));
+  else if (copy.srcBytes)
+    std::memcpy(data, copy.src, copy.srcBytes);
+  std::memcpy(copy.dst, data, copy.bytes);
   shared.landCopy(writer, reinterpret_cast<uintptr_t>(copy.dst), copy.bytes, copy.site);
   copy.bytes = 0;
 }

@@ -4,8 +4,8 @@
 #include "runtime/emulator/Hooks.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
-#include <limits>
 
 using namespace mla::emulator;
 
@@ -41,38 +41,30 @@ uint32_t mla::emulator::encode(const FloatFormat &format, double value) {
   return sign | (encoded > format.maxFinite ? format.infinity : static_cast<uint32_t>(encoded));
 }
 
-float mla::emulator::decodeF16(uint32_t bits) {
-  uint32_t magnitude = bits & 0x7FFF, sign = (bits & 0x8000) << 16;
-  if (magnitude > f16Format.infinity)
-    return std::numeric_limits<float>::quiet_NaN();
-  if (magnitude == f16Format.infinity)
-    return std::bit_cast<float>(sign | 0x7F800000);
-  // Moves the exponent's bias from 15 to 127; exact for subnormals too.
-  float value = std::bit_cast<float>(magnitude << 13) * 0x1p112f;
-  return std::bit_cast<float>(std::bit_cast<uint32_t>(value) | sign);
-}
-
-float mla::emulator::decodeE4m3(uint32_t bits) {
-  if ((bits & 0x7F) == 0x7F)
-    return std::numeric_limits<float>::quiet_NaN();
-  float value = std::bit_cast<float>((bits & 0x7F) << 20) * 0x1p120f;
-  return bits & 0x80 ? -value : value;
-}
-
-float mla::emulator::decodeE5m2(uint32_t bits) { return decodeF16((bits & 0xFF) << 8); }
-
 static uint32_t pack16(uint32_t high, uint32_t low) { return high << 16 | low; }
+
+namespace {
+/// The f16 codes of all 8-bit codes.
+using HalfTable = std::array<uint16_t, 256>;
+
+HalfTable makeTable(float (*decode)(uint32_t)) {
+  HalfTable table;
+  for (uint32_t code = 0; code < table.size(); ++code)
+    table[code] = encode(f16Format, decode(code));
+  return table;
+}
+} // namespace
 
 extern "C" {
 
 uint32_t mlac_emu_cvt_f16x2_e4m3x2(uint32_t x) {
-  auto convert = [](uint32_t byte) { return encode(f16Format, decodeE4m3(byte)); };
-  return pack16(convert(x >> 8 & 0xFF), convert(x & 0xFF));
+  static const HalfTable table = makeTable(decodeE4m3);
+  return pack16(table[x >> 8 & 0xFF], table[x & 0xFF]);
 }
 
 uint32_t mlac_emu_cvt_f16x2_e5m2x2(uint32_t x) {
-  auto convert = [](uint32_t byte) { return encode(f16Format, decodeE5m2(byte)); };
-  return pack16(convert(x >> 8 & 0xFF), convert(x & 0xFF));
+  static const HalfTable table = makeTable(decodeE5m2);
+  return pack16(table[x >> 8 & 0xFF], table[x & 0xFF]);
 }
 
 uint32_t mlac_emu_cvt_f16x2_f32(float hi, float lo) {

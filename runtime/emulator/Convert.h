@@ -25,9 +25,28 @@ inline constexpr FloatFormat e4m3Format = {3, -6, 8, 0x7E, 0x7E, 0x7F};
 /// a double, so they are rounded once.
 uint32_t encode(const FloatFormat &format, double value);
 
-float decodeF16(uint32_t bits);
-float decodeE4m3(uint32_t bits);
-float decodeE5m2(uint32_t bits);
+// The decoders select instead of branching, so that loops over them become vector code, and never compute on
+// a subnormal float, which is slow.
+
+inline float decodeF16(uint32_t bits) {
+  uint32_t magnitude = bits & 0x7FFF, sign = (bits & 0x8000) << 16;
+  uint32_t normal = (magnitude << 13) + (112u << 23); // The bias goes from 15 to 127.
+  uint32_t subnormal =
+      std::bit_cast<uint32_t>(static_cast<float>(static_cast<int32_t>(magnitude)) * 0x1p-24f);
+  uint32_t special = magnitude > f16Format.infinity ? 0x7FFFFFFF : 0x7F800000;
+  uint32_t finite = magnitude < 0x0400 ? subnormal : normal;
+  return std::bit_cast<float>(sign | (magnitude >= f16Format.infinity ? special : finite));
+}
+
+inline float decodeE4m3(uint32_t bits) {
+  uint32_t magnitude = bits & 0x7F, sign = (bits & 0x80) << 24;
+  uint32_t normal = (magnitude << 20) + (120u << 23); // The bias goes from 7 to 127.
+  uint32_t subnormal = std::bit_cast<uint32_t>(static_cast<float>(static_cast<int32_t>(magnitude)) * 0x1p-9f);
+  uint32_t finite = magnitude < 0x08 ? subnormal : normal;
+  return std::bit_cast<float>(sign | (magnitude == e4m3Format.nan ? 0x7FFFFFFF : finite));
+}
+
+inline float decodeE5m2(uint32_t bits) { return decodeF16((bits & 0xFF) << 8); }
 inline float decodeBf16(uint32_t bits) { return std::bit_cast<float>(bits << 16); }
 
 } // namespace mla::emulator
