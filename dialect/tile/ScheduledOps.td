@@ -103,14 +103,25 @@ def Tile_ZeroOp : Tile_Op<"zero", [Pure]> {
   let assemblyFormat = "attr-dict `:` type($result)";
 }
 
+def Tile_FinishRowsOp : Tile_Op<"finish_rows", []> {
+  let summary = "each row's final factor, factor / sum, to shared memory, and its log-sum-exp to global memory";
+  let description = [{
+    0 and -inf for a row that saw no token. The log-sum-exp goes to `lse` in `base`, or in base 2 to the item's
+    partial slot.
+  }];
+  let arguments = (ins Tile_ItemType:$item, Tile_PlanType:$plan, F32:$maximum, F32:$sum, F32:$factor,
+                       Tile_SharedType:$rowFactor, Optional<MLA_BufferType>:$lse, EnumProp<MLA_LseBase>:$base);
+  let assemblyFormat = [{ $item `,` $plan `stats` $maximum `,` $sum `,` $factor `to` $rowFactor (`,` `lse` $base $lse^)?
+                          attr-dict `:` type($rowFactor) (`,` type($lse)^)? }];
+}
+
 def Tile_StoreResultOp : Tile_Op<"store_result", []> {
-  let summary = "tile.finish on fragments: divide by the row's sum and store outputs or the partial slot";
-  let arguments = (ins Tile_ItemType:$item, Tile_PlanType:$plan, Tile_FragmentType:$accumulator, F32:$maximum, F32:$sum,
-                       F32:$factor, Tile_SharedType:$rowFactor, TypeAttr:$storage, I64Attr:$width, MLA_BufferType:$out,
-                       Optional<MLA_BufferType>:$lse, EnumProp<MLA_LseBase>:$base);
-  let assemblyFormat = [{ $item `,` $plan `,` $accumulator `,` $maximum `,` $sum `,` $factor `through` $rowFactor
-                          `from` $storage `width` $width `to` $out (`,` `lse` $base $lse^)? attr-dict
-                          `:` type($accumulator) `through` type($rowFactor) `to` type($out) (`,` type($lse)^)? }];
+  let summary = "accumulator times each row's final factor: to the output, or to the item's partial slot as f32";
+  let description = "`storage` is the cached type: it decides which dimensions a lane holds (see FragmentLayout).";
+  let arguments = (ins Tile_ItemType:$item, Tile_PlanType:$plan, Tile_FragmentType:$accumulator,
+                       Tile_SharedType:$rowFactor, TypeAttr:$storage, I64Attr:$width, MLA_BufferType:$out);
+  let assemblyFormat = [{ $item `,` $plan `,` $accumulator `by` $rowFactor `from` $storage `width` $width `to` $out attr-dict
+                          `:` type($accumulator) `by` type($rowFactor) `to` type($out) }];
 }
 
 #endif

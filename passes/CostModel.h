@@ -1,0 +1,31 @@
+// What a schedule costs on a card: the model that tile-schedule ranks by and that the report prints.
+#pragma once
+
+#include "codegen/Instructions.h"
+#include "passes/SharedLayout.h"
+
+#include <string>
+
+namespace mlac {
+
+/// Cycles of one SM for one KV tile, by the unit that spends them.
+struct TileCost {
+  double memory;   // DRAM at the profile's bandwidth, or the latency that too few stages leave open
+  double matrix;   // tensor pipe
+  double convert;  // ALU pipe: conversions
+  double shared;   // shared-memory wavefronts
+  double overhead; // barriers, softmax latency
+  /// The tile's time: memory runs beside the rest; the compute units overlap among themselves, not with the barriers.
+  double cycles() const;
+  llvm::StringRef bound() const;
+};
+
+TileCost costOfTile(const KernelShape &shape, mlir::tile::ScheduleAttr schedule, const Profile &profile);
+
+/// Registers a thread holds at once, estimated: fragments and what addressing takes.
+int64_t estimateRegisters(const KernelShape &shape, mlir::tile::ScheduleAttr schedule);
+
+/// The instruction table's name for a float type.
+Element elementOf(mlir::Type type);
+
+} // namespace mlac

@@ -1,0 +1,109 @@
+// Every pass: one file, one flag, one test and one -errors test, all of the same name.
+#ifndef PASSES_PASSES_TD
+#define PASSES_PASSES_TD
+
+include "mlir/Pass/PassBase.td"
+
+//===-- mla ---------------------------------------------------------------------------------------------===//
+
+def RejectBufferCast : Pass<"mla-reject-buffer-cast", "::mlir::ModuleOp"> {
+  let summary = "Refuse every op that would store a converted copy of a whole buffer";
+  let description = [{
+    A whole-buffer cast gives right numbers and wrong speed: an FP8 pool of 495,000 tokens x 576 moves 855 MB a
+    layer. The error stands at the cast, a note at the buffer, another names the way out. Conversions inside
+    tile loads (`mla.dequant`) pass. Rule: [buffer-cast].
+  }];
+  let options = [
+    Option<"layers", "layers", "int64_t", "0", "Layers a step; adds the bytes per step to the message">,
+    Option<"poolTokens", "pool-tokens", "int64_t", "0", "Tokens of the pool; adds the bytes per call">
+  ];
+}
+
+def InferScales : Pass<"mla-infer-scales", "::mlir::ModuleOp"> {
+  let summary = "Move scales of stored rows into the scores' scale and the result";
+  let description = [{
+    `dot(q, k * s)` is `dot(q, k) * s`, `probs @ (v * s)` is `(probs @ v) * s`: exact algebra, and afterwards no
+    cached element is multiplied by its scale. A row whose scale cannot be moved is an error [scale-stuck].
+  }];
+  let statistics = [Statistic<"moved", "moved", "scales moved">];
+}
+
+def Tile : Pass<"mla-tile", "::mlir::ModuleOp"> {
+  let summary = "Attention as a loop over KV tiles: load, dequant, score, mask, online softmax, accumulate";
+  let description = [{
+    Makes two entry points a kernel: the walk over the plan's work items, and the combine of rows that were
+    split over blocks. Rules: [attention-form] results are softmax(scores) @ value and logsumexp(scores) of one
+    query and one cache; [latent-width] the value is a multiple of 64 up to 512 wide; [rope-width] the key is 0, 16, 32 or
+    64 wider; [value-offset] the value starts at a multiple of 16; [heads-range] 1 to 128 heads.
+  }];
+  let dependentDialects = ["::mlir::tile::TileDialect", "::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect"];
+}
+
+//===-- tile --------------------------------------------------------------------------------------------===//
+
+def FuseDequant : Pass<"tile-fuse-dequant", "::mlir::ModuleOp"> {
+  let summary = "Move every dequant into the tile load that it reads from";
+  let description = [{
+    Afterwards a tile says what it reads as and what its bytes are (`f16 from f8E4M3FN`), and no dequant is left:
+    one that does not read a load is an error [dequant-unfused].
+  }];
+  let statistics = [Statistic<"fused", "fused", "dequants fused into loads">];
+}
+
+def Schedule : Pass<"tile-schedule", "::mlir::ModuleOp"> {
+  let summary = "Choose tile sizes, warps and stages within the profile's limits";
+  let description = [{
+    Lists the schedules that fit the profile's shared memory, registers and threads and takes the one that the
+    cost model puts first; a remark says which and why. Kernel hints (rows, tokens, stages, dim_warps, token_warps)
+    fix what they name. When nothing fits, the error names the smallest need and what is available [schedule-fit].
+  }];
+  let options = [
+    Option<"target", "target", "std::string", "\"sm_120\"", "Instruction target">,
+    Option<"profile", "profile", "std::string", "\"\"", "Resource profile; the target's own by default">,
+    Option<"ptx", "ptx", "std::string", "\"\"", "PTX version; the lowest that the target takes by default">,
+    Option<"sharedLimit", "shared-limit", "int64_t", "0", "Bytes of shared memory a block may take, to override the profile">
+  ];
+}
+
+def Pipeline : Pass<"tile-pipeline", "::mlir::ModuleOp"> {
+  let summary = "Shared memory, asynchronous copies, stages and barriers";
+  let description = [{
+    Between two barriers a warp scores tile i+1 and accumulates tile i, while the copies of the tiles after them
+    are under way. The ring's protocol is checked by tile-verify-pipeline.
+  }];
+}
+
+def VerifyPipeline : Pass<"tile-verify-pipeline", "::mlir::ModuleOp"> {
+  let summary = "Check that every stage is landed and visible when read and unread when refilled";
+  let description = [{
+    Runs the scheduled kernel abstractly for 0 up to stages + 3 KV tiles: each read of a stage must find the tile it expects,
+    landed by a wait and made visible by a barrier [pipeline-read]; a refill must not overtake a read [pipeline-refill];
+    shared results must be written and read on different sides of a barrier [pipeline-barrier]; no copy is
+    left under way [pipeline-drain].
+  }];
+}
+
+//===-- nvvm --------------------------------------------------------------------------------------------===//
+
+def ToNVVM : Pass<"tile-to-nvvm", "::mlir::ModuleOp"> {
+  let summary = "Scheduled tile ops to LLVM and NVVM: one pattern file an op family";
+  let dependentDialects = ["::mlir::LLVM::LLVMDialect", "::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect"];
+  let options = [
+    Option<"target", "target", "std::string", "\"sm_120\"", "Instruction target">,
+    Option<"ptx", "ptx", "std::string", "\"\"", "PTX version">
+  ];
+}
+
+def CheckTarget : Pass<"mlac-check-target", "::mlir::ModuleOp"> {
+  let summary = "Every instruction against the target's table, before LLVM sees it";
+  let description = [{
+    LLVM aborts the process on an instruction that a target lacks; here it is a located error that names the
+    instruction, the target, and targets that have it [target-instruction]. Unknown intrinsics are errors too [target-unknown].
+  }];
+  let options = [
+    Option<"target", "target", "std::string", "\"sm_120\"", "Instruction target">,
+    Option<"ptx", "ptx", "std::string", "\"\"", "PTX version">
+  ];
+}
+
+#endif

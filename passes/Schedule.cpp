@@ -1,0 +1,161 @@
+// tile-schedule: tile sizes, warps and stages that fit the profile, best first by the cost model.
+#include "passes/Passes.h"
+
+#include "passes/CostModel.h"
+#include "passes/TargetOptions.h"
+
+namespace mlac {
+#define GEN_PASS_DEF_SCHEDULE
+#include "passes/Passes.h.inc"
+} // namespace mlac
+
+using namespace mlir;
+using namespace mlac;
+
+namespace {
+
+struct Candidate {
+  tile::ScheduleAttr schedule;
+  int64_t sharedBytes, registers;
+  double cost; // cycles of one SM for every cached token, all row tiles of a request included
+};
+
+/// Values that a hint leaves open.
+SmallVector<int64_t> choices(DictionaryAttr hints, StringRef name, ArrayRef<int64_t> open) {
+  if (hints)
+    if (auto fixed = hints.getAs<IntegerAttr>(name))
+      return {fixed.getInt()};
+  return SmallVector<int64_t>(open);
+}
+
+struct Schedule : mlac::impl::ScheduleBase<Schedule> {
+  using ScheduleBase::ScheduleBase;
+
+  void runOnOperation() override {
+    FailureOr<TargetChoice> choice = resolveTarget(getOperation().getLoc(), target, profile, ptx);
+    if (failed(choice))
+      return signalPassFailure();
+    limits = choice->profile;
+    if (sharedLimit > 0)
+      limits.sharedPerBlock = sharedLimit;
+    instructionTarget = choice->target;
+    ptxVersion = choice->ptx;
+    for (auto kernel : getOperation().getOps<tile::KernelOp>())
+      if (!kernel.getOps<tile::ItemsOp>().empty() && failed(schedule(kernel)))
+        signalPassFailure();
+  }
+
+  /// All schedules that the hints and the verifier allow, fitting or not.
+  SmallVector<Candidate> enumerate(tile::KernelOp kernel, const KernelShape &shape) {
+    DictionaryAttr hints = kernel.getHintsAttr();
+    int64_t queryTokens = choices(hints, "query_tokens", {1}).front();
+    int64_t packed = std::max<int64_t>(shape.heads * queryTokens, 1);
+    int64_t cover = std::clamp<int64_t>(llvm::PowerOf2Ceil(packed), 8, 32);
+    SmallVector<Candidate> result;
+    for (int64_t rows : choices(hints, "rows", {cover}))
+      for (int64_t tokens : choices(hints, "tokens", {64, 32, 16}))
+        for (int64_t dimWarps : choices(hints, "dim_warps", {4, 8}))
+          for (int64_t tokenWarps : choices(hints, "token_warps", {8 / std::min<int64_t>(dimWarps, 8)}))
+            for (int64_t stages : choices(hints, "stages", {6, 5, 4, 3, 2}))
+              if (Candidate c = consider(shape, rows, tokens, stages, dimWarps, tokenWarps, packed); c.schedule)
+                result.push_back(c);
+    return result;
+  }
+
+  Candidate consider(const KernelShape &shape, int64_t rows, int64_t tokens, int64_t stages, int64_t dimWarps,
+                     int64_t tokenWarps, int64_t packed) {
+    auto quiet = [&] { return InFlightDiagnostic(); };
+    auto attr = tile::ScheduleAttr::getChecked(quiet, &getContext(), rows, tokens, stages, dimWarps, tokenWarps);
+    if (!attr)
+      return {};
+    int64_t rowTiles = (packed + rows - 1) / rows;
+    double cost = costOfTile(shape, attr, limits).cycles() * double(rowTiles) / double(tokens);
+    return {attr, layoutShared(shape, attr).bytes, estimateRegisters(shape, attr), cost};
+  }
+
+  bool fits(const Candidate &candidate) const {
+    int64_t threads = candidate.schedule.getThreads();
+    int64_t registers = std::min(limits.registersPerThread, limits.registersPerSM / threads);
+    return candidate.sharedBytes <= limits.sharedPerBlock && candidate.registers <= registers &&
+           threads <= limits.threadsPerBlock;
+  }
+
+  LogicalResult schedule(tile::KernelOp kernel) {
+    KernelShape shape = shapeOf(kernel);
+    if (failed(checkInstructions(kernel, shape)))
+      return failure();
+    SmallVector<Candidate> all = enumerate(kernel, shape), fitting;
+    llvm::copy_if(all, std::back_inserter(fitting), [&](const Candidate &c) { return fits(c); });
+    if (fitting.empty())
+      return reportNoFit(kernel, all);
+    const Candidate &best =
+        *llvm::min_element(fitting, [](const Candidate &a, const Candidate &b) { return a.cost < b.cost; });
+    apply(kernel, best.schedule);
+    TileCost cost = costOfTile(shape, best.schedule, limits);
+    kernel.emitRemark() << "schedule of " << kernel.getSymName() << ": " << best.schedule << ", " << best.sharedBytes
+                        << " of " << limits.sharedPerBlock << " bytes of shared memory, bound by " << cost.bound()
+                        << " (" << int64_t(cost.cycles()) << " cycles a tile of " << best.schedule.getTokens()
+                        << " tokens) on " << StringRef(limits.name) << " [schedule-choice]";
+    return success();
+  }
+
+  /// The declared types need a conversion and a matrix instruction that the target has.
+  LogicalResult checkInstructions(tile::KernelOp kernel, const KernelShape &shape) {
+    Element storage = elementOf(shape.cache.getElementType()), compute = elementOf(shape.compute);
+    if (!findConversion(storage, compute))
+      return kernel.emitError() << "no conversion from " << shape.cache.getElementType() << " to " << shape.compute
+                                << " [target-conversion]";
+    if (!findMma(compute, instructionTarget, ptxVersion))
+      return kernel.emitError() << StringRef(instructionTarget.name) << " has no matrix instruction for "
+                                << shape.compute << " [target-mma]";
+    return success();
+  }
+
+  LogicalResult reportNoFit(tile::KernelOp kernel, ArrayRef<Candidate> all) {
+    if (all.empty())
+      return kernel.emitError() << "no schedule satisfies the kernel's hints; rows is 8, 16, 32 or 64, tokens a power "
+                                   "of two from 16, stages 2 to 8 [schedule-fit]";
+    const Candidate &least = *llvm::min_element(
+        all, [](const Candidate &a, const Candidate &b) { return a.sharedBytes < b.sharedBytes; });
+    InFlightDiagnostic diag =
+        kernel.emitError() << "no schedule fits " << StringRef(limits.name) << ": the smallest, " << least.schedule
+                           << ", needs " << least.sharedBytes << " bytes of shared memory and about " << least.registers
+                           << " registers a thread; available are " << limits.sharedPerBlock << " bytes and "
+                           << std::min(limits.registersPerThread, limits.registersPerSM / least.schedule.getThreads())
+                           << " registers [schedule-fit]";
+    diag.attachNote(kernel.getLoc()) << "fewer rows, tokens or stages need less: remove or lower the kernel's hints";
+    return failure();
+  }
+
+  /// Closes the open sizes: rows and tokens.
+  void apply(tile::KernelOp kernel, tile::ScheduleAttr attr) {
+    kernel.setScheduleAttr(attr);
+    auto close = [&](Value value, bool ofTokens) {
+      auto type = dyn_cast<tile::TileType>(value.getType());
+      if (!type)
+        return;
+      SmallVector<int64_t> shape(type.getShape());
+      if (ShapedType::isDynamic(shape[0]))
+        shape[0] = ofTokens ? attr.getTokens() : attr.getRows();
+      if (ShapedType::isDynamic(shape[1]))
+        shape[1] = attr.getTokens();
+      value.setType(type.withShape(shape));
+    };
+    kernel.walk([&](Operation *op) {
+      for (Value result : op->getResults())
+        close(result, isa<tile::LoadOp, tile::SliceOp>(op));
+      for (Region &region : op->getRegions())
+        for (BlockArgument argument : region.getArguments())
+          close(argument, false);
+    });
+    std::string combine = (kernel.getSymName() + "_combine").str();
+    if (auto other = getOperation().lookupSymbol<tile::KernelOp>(combine))
+      other.walk([&](tile::CombineOp op) { op.setRows(attr.getRows()); });
+  }
+
+  Profile limits;
+  Target instructionTarget;
+  int ptxVersion = 0;
+};
+
+} // namespace

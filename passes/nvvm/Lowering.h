@@ -1,0 +1,100 @@
+// What the pattern files of tile-to-nvvm share: how tile values become registers, and the pattern families.
+#pragma once
+
+#include "codegen/FragmentLayout.h"
+#include "dialect/tile/Tile.h"
+#include "mlir/Transforms/DialectConversion.h"
+#include "passes/CostModel.h"
+#include "passes/nvvm/Emitter.h"
+
+namespace mlac {
+
+/// The block's dynamic shared memory.
+inline constexpr llvm::StringLiteral kSharedSymbol = "mlac_shared";
+
+/// Tile types to registers. Orders are those of runtime/Abi.h.
+class TileTypeConverter : public mlir::TypeConverter {
+public:
+  explicit TileTypeConverter(mlir::MLIRContext *context);
+};
+
+/// Parameter names of a kernel, one a register of its arguments, in order.
+llvm::SmallVector<std::string> parameterNames(mlir::tile::KernelOp kernel);
+
+//===-- Views of converted values ----------------------------------------------------------------------===//
+
+/// A ragged buffer with heads: query, output, log-sum-exp.
+struct HeadsView {
+  Value data, strideToken, strideHead;
+  explicit HeadsView(ValueRange v) : data(v[0]), strideToken(v[1]), strideHead(v[2]) {}
+  /// Byte address of element (token, head, 0).
+  Value address(Emitter &e, Value token, Value head, int64_t elementBytes) const;
+};
+
+struct PagedView {
+  Value data, stridePage, strideToken, table, tableStride, pageSize, magic, shift;
+  explicit PagedView(ValueRange v)
+      : data(v[0]), stridePage(v[1]), strideToken(v[2]), table(v[3]), tableStride(v[4]), pageSize(v[5]), magic(v[6]),
+        shift(v[7]) {}
+};
+
+struct RaggedView {
+  Value data, strideToken, indptr;
+  explicit RaggedView(ValueRange v) : data(v[0]), strideToken(v[1]), indptr(v[2]) {}
+};
+
+struct PlanView {
+  Value queryIndptr, kvLen, workIndptr, work, merges, partialOut, partialLse;
+  explicit PlanView(ValueRange v)
+      : queryIndptr(v[0]), kvLen(v[1]), workIndptr(v[2]), work(v[3]), merges(v[4]), partialOut(v[5]), partialLse(v[6]) {}
+};
+
+struct ItemView {
+  /// Request; first packed row; tile range; partial slot or -1; first query token; packed rows and cached tokens of
+  /// the request.
+  Value request, rowBegin, tileBegin, tileEnd, slot, queryBegin, rows, kvLen;
+  explicit ItemView(ValueRange v)
+      : request(v[0]), rowBegin(v[1]), tileBegin(v[2]), tileEnd(v[3]), slot(v[4]), queryBegin(v[5]), rows(v[6]),
+        kvLen(v[7]) {}
+};
+
+//===-- What a pattern knows of its kernel -------------------------------------------------------------===//
+
+mlir::tile::ScheduleAttr scheduleOf(mlir::Operation *op);
+int64_t headsOf(mlir::Operation *op);
+Element computeOf(mlir::Operation *op);
+
+//===-- Shared pieces ----------------------------------------------------------------------------------===//
+
+/// Address of element row 0 of a stage.
+Value stageAddress(Emitter &e, Value shared, mlir::tile::SharedType type, Value stage);
+
+/// Two packed 16-bit values of one type as two of another.
+Value convertPair(Emitter &e, Value pair, Element from, Element to);
+
+/// Four stored bytes as two pairs of compute values, in the layout's pair order.
+std::pair<Value, Value> convertBytes(Emitter &e, Value word, Element storage, Element compute);
+
+/// Where packed row `row` of the item (a register) lies: query token of the request, head.
+std::pair<Value, Value> tokenAndHead(Emitter &e, Value row, int64_t heads);
+
+/// Stores one f32 log-sum-exp (base 2) in its declared base.
+void storeLse(Emitter &e, const HeadsView &lse, Value token, Value head, Value lse2, mlir::mla::LseBase base);
+
+//===-- Pattern families, one file each ----------------------------------------------------------------===//
+
+struct LoweringOptions {
+  Target target;
+  int ptx;
+};
+
+void populateStructure(TileTypeConverter &, mlir::RewritePatternSet &);
+void populateCopy(TileTypeConverter &, mlir::RewritePatternSet &);
+void populateFragments(TileTypeConverter &, mlir::RewritePatternSet &);
+void populateScore(TileTypeConverter &, mlir::RewritePatternSet &, const LoweringOptions &);
+void populateWeigh(TileTypeConverter &, mlir::RewritePatternSet &, const LoweringOptions &);
+void populateSoftmax(TileTypeConverter &, mlir::RewritePatternSet &);
+void populateResult(TileTypeConverter &, mlir::RewritePatternSet &);
+void populateCombine(TileTypeConverter &, mlir::RewritePatternSet &);
+
+} // namespace mlac

@@ -1,0 +1,169 @@
+// Entry points, work items, allocations and the block barrier.
+#include "passes/nvvm/Lowering.h"
+
+using namespace mlir;
+using namespace mlac;
+
+//===-- Parameters -------------------------------------------------------------------------------------===//
+
+/// The parameter names of one argument, in the order of its registers.
+static SmallVector<StringRef> partsOf(Type type) {
+  if (isa<tile::PlanType>(type))
+    return {"q_indptr", "kv_len", "work_indptr", "work", "merges", "partial_out", "partial_lse"};
+  auto buffer = dyn_cast<mla::BufferType>(type);
+  if (!buffer)
+    return {""};
+  if (buffer.getShape().size() == 2)
+    return {"data", "stride_token", "stride_head"};
+  if (buffer.getLayout() == mla::Layout::paged)
+    return {"data", "stride_page", "stride_token", "table", "table_stride", "page_size", "page_magic", "page_shift"};
+  return {"data", "stride_token", "indptr"};
+}
+
+SmallVector<std::string> mlac::parameterNames(tile::KernelOp kernel) {
+  SmallVector<std::string> names;
+  for (auto [index, type] : llvm::enumerate(kernel.getArgumentTypes()))
+    for (StringRef part : partsOf(type))
+      names.push_back((kernel.getArgName(index) + (part.empty() ? "" : ".") + part).str());
+  return names;
+}
+
+namespace {
+
+//===-- Kernels ----------------------------------------------------------------------------------------===//
+
+struct LowerKernel : OpConversionPattern<tile::KernelOp> {
+  using OpConversionPattern::OpConversionPattern;
+
+  LogicalResult matchAndRewrite(tile::KernelOp op, OpAdaptor, ConversionPatternRewriter &rewriter) const override {
+    TypeConverter::SignatureConversion signature(op.getNumArguments());
+    for (auto [index, type] : llvm::enumerate(op.getArgumentTypes()))
+      if (failed(typeConverter->convertSignatureArg(index, type, signature)))
+        return failure();
+    auto type = LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(getContext()), signature.getConvertedTypes());
+    auto function = LLVM::LLVMFuncOp::create(rewriter, op.getLoc(), op.getSymName(), type);
+    describe(op, function, rewriter);
+    rewriter.inlineRegionBefore(op.getBody(), function.getBody(), function.getBody().end());
+    if (failed(rewriter.convertRegionTypes(&function.getBody(), *typeConverter, &signature)))
+      return failure();
+    rewriter.eraseOp(op);
+    return success();
+  }
+
+  static int64_t threadsOf(tile::KernelOp op) {
+    if (op.getSchedule())
+      return op.getSchedule()->getThreads();
+    int64_t threads = 128;
+    op.walk([&](tile::CombineOp combine) { threads = combine.getThreads(); });
+    return threads;
+  }
+
+  /// What later patterns, the artefact and the report need to know.
+  void describe(tile::KernelOp op, LLVM::LLVMFuncOp function, ConversionPatternRewriter &rewriter) const {
+    auto threads = int32_t(threadsOf(op));
+    function->setAttr("nvvm.kernel", rewriter.getUnitAttr());
+    function->setAttr("nvvm.reqntid", rewriter.getDenseI32ArrayAttr({threads}));
+    for (StringRef name : {"schedule", "heads", "compute", "mlac.info", "shared_bytes"})
+      if (Attribute attr = op->getAttr(name))
+        function->setAttr(name, attr);
+    auto names = parameterNames(op);
+    function->setAttr("mlac.params", rewriter.getStrArrayAttr(llvm::map_to_vector(
+                                         names, [](const std::string &name) { return StringRef(name); })));
+    SmallVector<Attribute> operands;
+    for (auto [index, type] : llvm::enumerate(op.getArgumentTypes()))
+      if (!isa<tile::PlanType>(type))
+        operands.push_back(rewriter.getArrayAttr({rewriter.getStringAttr(op.getArgName(index)), TypeAttr::get(type)}));
+    function->setAttr("mlac.operands", rewriter.getArrayAttr(operands));
+  }
+};
+
+struct LowerReturn : OpConversionPattern<tile::ReturnOp> {
+  using OpConversionPattern::OpConversionPattern;
+  LogicalResult matchAndRewrite(tile::ReturnOp op, OpAdaptor, ConversionPatternRewriter &rewriter) const override {
+    rewriter.replaceOpWithNewOp<LLVM::ReturnOp>(op, ValueRange());
+    return success();
+  }
+};
+
+//===-- Work items -------------------------------------------------------------------------------------===//
+
+struct LowerItems : OpConversionPattern<tile::ItemsOp> {
+  using OpConversionPattern::OpConversionPattern;
+
+  LogicalResult matchAndRewrite(tile::ItemsOp op, OneToNOpAdaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const override {
+    Emitter e(rewriter, op);
+    PlanView plan(adaptor.getPlan());
+    Value block = e.widen(e.call1(Instr::BlockId, {}));
+    Value range = e.offset(plan.workIndptr, e.mul(block, 4));
+    Value begin = e.load(e.i32(), range, 4), end = e.load(e.i32(), e.offset(range, 4), 4);
+    Block *body = &op.getBody().front();
+    TypeConverter::SignatureConversion signature(1);
+    if (failed(typeConverter->convertSignatureArgs(body->getArgumentTypes(), signature)))
+      return failure();
+    body = rewriter.applySignatureConversion(body, signature, typeConverter);
+    auto loop = scf::ForOp::create(rewriter, e.loc, begin, end, e.i32(1));
+    rewriter.setInsertionPointToStart(loop.getBody());
+    SmallVector<Value> item = loadItem(e, plan, loop.getInductionVar(), headsOf(op));
+    Operation *yield = body->getTerminator();
+    rewriter.eraseOp(yield);
+    rewriter.inlineBlockBefore(body, loop.getBody()->getTerminator(), item);
+    rewriter.eraseOp(op);
+    return success();
+  }
+
+  /// The fields of an ItemView, in order.
+  static SmallVector<Value> loadItem(Emitter &e, const PlanView &plan, Value index, int64_t heads) {
+    constexpr int64_t itemBytes = 32;
+    Value address = e.offset(plan.work, e.mul(e.widen(index), itemBytes));
+    SmallVector<Value> fields;
+    for (int64_t field = 0; field < 5; ++field)
+      fields.push_back(e.load(e.i32(), e.offset(address, 4 * field), 4));
+    Value request = e.mul(e.widen(fields[0]), 4);
+    Value indptr = e.offset(plan.queryIndptr, request);
+    Value queryBegin = e.load(e.i32(), indptr, 4), queryEnd = e.load(e.i32(), e.offset(indptr, 4), 4);
+    fields.push_back(queryBegin);
+    fields.push_back(e.mul(e.sub(queryEnd, queryBegin), heads));
+    fields.push_back(e.load(e.i32(), e.offset(plan.kvLen, request), 4));
+    return fields;
+  }
+};
+
+struct LowerRange : OpConversionPattern<tile::RangeOp> {
+  using OpConversionPattern::OpConversionPattern;
+  LogicalResult matchAndRewrite(tile::RangeOp op, OneToNOpAdaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const override {
+    ItemView item(adaptor.getItem());
+    rewriter.replaceOp(op, {item.tileBegin, item.tileEnd});
+    return success();
+  }
+};
+
+//===-- Shared memory and barriers ---------------------------------------------------------------------===//
+
+struct LowerAlloc : OpConversionPattern<tile::AllocOp> {
+  using OpConversionPattern::OpConversionPattern;
+  LogicalResult matchAndRewrite(tile::AllocOp op, OpAdaptor, ConversionPatternRewriter &rewriter) const override {
+    Emitter e(rewriter, op);
+    Value base = LLVM::AddressOfOp::create(rewriter, e.loc, e.ptr(kShared), kSharedSymbol);
+    rewriter.replaceOp(op, e.offset(base, op.getOffset()));
+    return success();
+  }
+};
+
+struct LowerBarrier : OpConversionPattern<tile::BarrierOp> {
+  using OpConversionPattern::OpConversionPattern;
+  LogicalResult matchAndRewrite(tile::BarrierOp op, OpAdaptor, ConversionPatternRewriter &rewriter) const override {
+    Emitter e(rewriter, op);
+    e.call(Instr::BlockBarrier, e.i32(0));
+    rewriter.eraseOp(op);
+    return success();
+  }
+};
+
+} // namespace
+
+void mlac::populateStructure(TileTypeConverter &converter, RewritePatternSet &patterns) {
+  patterns.add<LowerKernel, LowerReturn, LowerItems, LowerRange, LowerAlloc, LowerBarrier>(converter,
+                                                                                            patterns.getContext());
+}

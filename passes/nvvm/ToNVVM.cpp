@@ -1,0 +1,175 @@
+// tile-to-nvvm: the pass, and what its pattern files share.
+#include "passes/Passes.h"
+
+#include "mlir/Dialect/SCF/Transforms/Patterns.h"
+#include "passes/TargetOptions.h"
+#include "passes/nvvm/Lowering.h"
+
+namespace mlac {
+#define GEN_PASS_DEF_TONVVM
+#include "passes/Passes.h.inc"
+} // namespace mlac
+
+using namespace mlir;
+
+namespace mlac {
+
+//===-- Types ------------------------------------------------------------------------------------------===//
+
+static void convertBuffer(mla::BufferType type, SmallVectorImpl<Type> &results) {
+  Type pointer = LLVM::LLVMPointerType::get(type.getContext(), kGlobal);
+  Type i64 = IntegerType::get(type.getContext(), 64), i32 = IntegerType::get(type.getContext(), 32);
+  if (type.getShape().size() == 2)
+    results.append({pointer, i64, i64});
+  else if (type.getLayout() == mla::Layout::paged)
+    results.append({pointer, i64, i64, pointer, i64, i32, i32, i32});
+  else
+    results.append({pointer, i64, pointer});
+}
+
+TileTypeConverter::TileTypeConverter(MLIRContext *context) {
+  Type i32 = IntegerType::get(context, 32);
+  addConversion([](Type type) { return type; });
+  addConversion([](mla::BufferType type, SmallVectorImpl<Type> &results) -> std::optional<LogicalResult> {
+    convertBuffer(type, results);
+    return success();
+  });
+  addConversion([](tile::PlanType type, SmallVectorImpl<Type> &results) -> std::optional<LogicalResult> {
+    results.append(7, LLVM::LLVMPointerType::get(type.getContext(), kGlobal));
+    return success();
+  });
+  addConversion([i32](tile::ItemType, SmallVectorImpl<Type> &results) -> std::optional<LogicalResult> {
+    results.append(8, i32);
+    return success();
+  });
+  addConversion([](tile::AddressType type, SmallVectorImpl<Type> &results) -> std::optional<LogicalResult> {
+    results.append({LLVM::LLVMPointerType::get(type.getContext(), kGlobal), IntegerType::get(type.getContext(), 1)});
+    return success();
+  });
+  addConversion([i32](tile::FragmentType type, SmallVectorImpl<Type> &results) -> std::optional<LogicalResult> {
+    Type element = type.getRole() == tile::Role::accumulator ? type.getElementType() : i32;
+    results.append(type.getRegisters(), element);
+    return success();
+  });
+  addConversion([](tile::SharedType type) -> Type { return LLVM::LLVMPointerType::get(type.getContext(), kShared); });
+}
+
+//===-- What a pattern knows of its kernel -------------------------------------------------------------===//
+
+/// The enclosing entry point's attribute, before or after the entry point itself is converted.
+template <typename AttrT>
+static AttrT kernelAttr(Operation *op, StringRef name) {
+  for (Operation *parent = op; parent; parent = parent->getParentOp())
+    if (isa<tile::KernelOp, LLVM::LLVMFuncOp>(parent))
+      return parent->getAttrOfType<AttrT>(name);
+  return {};
+}
+
+tile::ScheduleAttr scheduleOf(Operation *op) { return kernelAttr<tile::ScheduleAttr>(op, "schedule"); }
+int64_t headsOf(Operation *op) { return kernelAttr<IntegerAttr>(op, "heads").getInt(); }
+Element computeOf(Operation *op) { return elementOf(kernelAttr<TypeAttr>(op, "compute").getValue()); }
+
+//===-- Shared pieces ----------------------------------------------------------------------------------===//
+
+Value HeadsView::address(Emitter &e, Value token, Value head, int64_t elementBytes) const {
+  // 64-bit from the first multiplication on: token x stride passes 2^31 at 32,768 tokens of 128 x 512.
+  Value elements = e.add(e.mul(e.widen(token), strideToken), e.mul(e.widen(head), strideHead));
+  return e.offset(data, e.mul(elements, elementBytes));
+}
+
+Value stageAddress(Emitter &e, Value shared, tile::SharedType type, Value stage) {
+  return e.offset(shared, e.mul(stage, type.getStageBytes()));
+}
+
+Value convertPair(Emitter &e, Value pair, Element from, Element to) {
+  if (from == to)
+    return pair;
+  Value low, high;
+  if (from == Element::BF16) {
+    low = e.bitcast(e.shl(pair, 16), e.f32());
+    high = e.bitcast(e.bitAnd(pair, 0xffff0000), e.f32());
+  } else {
+    Value halves = e.bitcast(pair, e.vec(2, e.builder.getF16Type()));
+    auto lane = [&](int64_t i) -> Value {
+      Value half = LLVM::ExtractElementOp::create(e.builder, e.loc, halves, e.i32(i));
+      return LLVM::FPExtOp::create(e.builder, e.loc, e.f32(), half);
+    };
+    low = lane(0);
+    high = lane(1);
+  }
+  return e.call1(to == Element::F16 ? Instr::F32ToF16 : Instr::F32ToBF16, {high, low});
+}
+
+/// The bytes' bits as bf16 2^120 too small, then times 2^120: exact for every number, subnormals included.
+static Value bytesToBF16(Emitter &e, Value word) {
+  Value magnitude = e.bitAnd(e.shrU(word, 4), 0x07f007f0);
+  Value bits = e.bitOr(e.bitAnd(word, 0x80008000), magnitude);
+  Type pair = e.vec(2, e.builder.getBF16Type());
+  Value scale = e.bitcast(e.i32(0x7b807b80), pair);
+  return e.bitcast(LLVM::FMulOp::create(e.builder, e.loc, e.bitcast(bits, pair), scale), e.i32());
+}
+
+std::pair<Value, Value> convertBytes(Emitter &e, Value word, Element storage, Element compute) {
+  if (compute == Element::BF16)
+    return {bytesToBF16(e, e.shl(word, 8)), bytesToBF16(e, word)};
+  Instr cvt = storage == Element::E4M3 ? Instr::E4M3ToF16 : Instr::E5M2ToF16;
+  auto half = [&](Value v) -> Value { return arith::TruncIOp::create(e.builder, e.loc, e.i16(), v); };
+  return {e.call1(cvt, half(word)), e.call1(cvt, half(e.shrU(word, 16)))};
+}
+
+std::pair<Value, Value> tokenAndHead(Emitter &e, Value row, int64_t heads) {
+  return {e.divU(row, heads), e.remU(row, heads)};
+}
+
+void storeLse(Emitter &e, const HeadsView &lse, Value token, Value head, Value lse2, mla::LseBase base) {
+  constexpr double ln2 = 0.6931471805599453;
+  Value value = base == mla::LseBase::ln ? e.mulF(lse2, e.f32(ln2)) : lse2;
+  e.store(value, lse.address(e, token, head, 4), 4);
+}
+
+} // namespace mlac
+
+using namespace mlac;
+
+namespace {
+
+struct ToNVVM : mlac::impl::ToNVVMBase<ToNVVM> {
+  using ToNVVMBase::ToNVVMBase;
+
+  void runOnOperation() override {
+    ModuleOp module = getOperation();
+    FailureOr<TargetChoice> choice = resolveTarget(module.getLoc(), target, "", ptx);
+    if (failed(choice))
+      return signalPassFailure();
+    declareShared(module);
+    MLIRContext *context = &getContext();
+    TileTypeConverter converter(context);
+    ConversionTarget legal(*context);
+    legal.addLegalDialect<LLVM::LLVMDialect, arith::ArithDialect>();
+    legal.addIllegalDialect<tile::TileDialect, mla::MLADialect>();
+    legal.addLegalOp<ModuleOp>();
+    RewritePatternSet patterns(context);
+    scf::populateSCFStructuralTypeConversionsAndLegality(converter, patterns, legal);
+    LoweringOptions options{choice->target, choice->ptx};
+    populateStructure(converter, patterns);
+    populateCopy(converter, patterns);
+    populateFragments(converter, patterns);
+    populateScore(converter, patterns, options);
+    populateWeigh(converter, patterns, options);
+    populateSoftmax(converter, patterns);
+    populateResult(converter, patterns);
+    populateCombine(converter, patterns);
+    if (failed(applyPartialConversion(module, legal, std::move(patterns))))
+      signalPassFailure();
+  }
+
+  /// The name for a block's dynamic shared memory; its size is given at launch.
+  void declareShared(ModuleOp module) {
+    OpBuilder builder(module.getBodyRegion());
+    auto bytes = LLVM::LLVMArrayType::get(builder.getI8Type(), 0);
+    LLVM::GlobalOp::create(builder, module.getLoc(), bytes, /*isConstant=*/false, LLVM::Linkage::External, kSharedSymbol,
+                           Attribute(), /*alignment=*/1024, kShared);
+  }
+};
+
+} // namespace

@@ -1,0 +1,174 @@
+// O^T += V^T P^T: a warp's value dimensions over all tokens of one stage.
+#include "passes/nvvm/Lowering.h"
+
+using namespace mlir;
+using namespace mlac;
+
+namespace {
+
+class WeighEmitter {
+public:
+  WeighEmitter(Emitter &e, tile::WeighOp op, SmallVector<Value> accumulators, Value probs, Value ring, Value stage, Instr mma)
+      : e(e), schedule(scheduleOf(op)), type(op.getRing().getType()), probsType(op.getProbs().getType()),
+        storage(elementOf(type.getElementType())), compute(computeOf(op)), layout(storage, compute), mma(mma),
+        rowTiles(schedule.getRows() / 8), dims(schedule.getValueDimsPerWarp(op.getWidth())),
+        accumulators(std::move(accumulators)) {
+    Value lane = e.lane();
+    int64_t elementBytes = bitsOf(storage) / 8;
+    Value column = e.mul(e.mul(e.warp(), dims), elementBytes);
+    // Lanes 0 to 15 name the rows of 16 tokens, lanes 16 to 31 the same rows 16 bytes further.
+    Value within = e.add(e.mul(e.bitAnd(lane, 15), type.getPitch()), e.shl(e.shrU(lane, 4), 4));
+    values = e.offset(stageAddress(e, ring, type, stage), e.add(within, column));
+    values = e.offset(values, int64_t(op.getColumn()) * elementBytes);
+    Value probRow = e.bitAnd(lane, 7), matrix = e.shrU(lane, 3);
+    // x4 over (tokens 0-7, tokens 8-15) of row tile n, then of the next row tile or the next 16 tokens.
+    int64_t upper = rowTiles > 1 ? 8 * probsType.getPitch() : 32;
+    Value second = e.add(e.shl(e.bitAnd(matrix, 1), 4), e.mul(e.shrU(matrix, 1), upper));
+    this->probs = e.offset(probs, e.add(e.mul(probRow, probsType.getPitch()), second));
+  }
+
+  SmallVector<Value> run() {
+    int64_t tokenSteps = schedule.getTokens() / 16;
+    for (int64_t k = 0; k < tokenSteps; ++k) {
+      loadProbs(k, tokenSteps);
+      for (int64_t d = 0; d < dims; d += layout.valueDimsPerLoad())
+        multiplyBlock(k, d);
+    }
+    return accumulators;
+  }
+
+private:
+  /// The operand registers of token step k: two a row tile.
+  void loadProbs(int64_t k, int64_t tokenSteps) {
+    if (rowTiles == 1 && k % 2 == 1) {
+      operand = {pending[0], pending[1]};
+      return;
+    }
+    operand.clear();
+    for (int64_t n = 0; n < rowTiles; n += 2) {
+      Value address = e.offset(probs, 8 * n * probsType.getPitch() + 32 * k);
+      bool pair = rowTiles > 1 || k + 1 < tokenSteps;
+      SmallVector<Value> words = e.call(pair ? Instr::LdmatrixX4 : Instr::LdmatrixX2, address);
+      if (rowTiles > 1)
+        llvm::append_range(operand, words);
+      else {
+        operand = {words[0], words[1]};
+        pending.assign(words.begin() + 2, words.end());
+      }
+    }
+  }
+
+  /// Loads and converts 16 tokens x one load's dimensions at dimension d, and multiplies.
+  void multiplyBlock(int64_t k, int64_t d) {
+    int64_t at = 16 * k * type.getPitch() + d * bitsOf(storage) / 8;
+    SmallVector<Value> words = e.call(Instr::LdmatrixX4Trans, e.offset(values, at));
+    if (layout.byteStorage()) {
+      multiply(d / 16, byteOperand(words[0], words[1]));
+      multiply(d / 16 + 1, byteOperand(words[2], words[3]));
+      return;
+    }
+    for (Value &word : words)
+      word = convertPair(e, word, storage, compute);
+    multiply(d / 16, {words[0], words[2], words[1], words[3]});
+  }
+
+  /// A transposed load of bytes holds (t0 d0)(t0 d1)(t1 d0)(t1 d1): row g becomes d0, row g + 8 becomes d1.
+  SmallVector<Value> byteOperand(Value low, Value high) {
+    auto [a0, a1] = tokenPairs(low);
+    auto [a2, a3] = tokenPairs(high);
+    return {a0, a1, a2, a3};
+  }
+
+  std::pair<Value, Value> tokenPairs(Value word) {
+    if (layout.pairOrder() == PairOrder::Quads)
+      word = e.call1(Instr::Permute, {word, e.i32(0), e.i32(0x3120)});
+    return convertBytes(e, word, storage, compute);
+  }
+
+  void multiply(int64_t block, ArrayRef<Value> value) {
+    for (int64_t n = 0; n < rowTiles; ++n) {
+      MutableArrayRef<Value> sums = MutableArrayRef(accumulators).slice((block * rowTiles + n) * 4, 4);
+      SmallVector<Value> operands(value);
+      operands.push_back(operand[2 * n]);
+      operands.push_back(operand[2 * n + 1]);
+      llvm::append_range(operands, sums);
+      llvm::copy(e.call(mma, operands), sums.begin());
+    }
+  }
+
+  Emitter &e;
+  tile::ScheduleAttr schedule;
+  tile::SharedType type, probsType;
+  Element storage, compute;
+  FragmentLayout layout;
+  Instr mma;
+  int64_t rowTiles, dims;
+  SmallVector<Value> accumulators, operand, pending;
+  Value values, probs;
+};
+
+struct LowerWeigh : OpConversionPattern<tile::WeighOp> {
+  LowerWeigh(TileTypeConverter &converter, MLIRContext *context, const LoweringOptions &options)
+      : OpConversionPattern(converter, context), options(options) {}
+
+  LogicalResult matchAndRewrite(tile::WeighOp op, OneToNOpAdaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const override {
+    const MmaRow *mma = findMma(computeOf(op), options.target, options.ptx);
+    if (!mma)
+      return op.emitError() << "the target has no matrix instruction for these operands [target-mma]";
+    Emitter e(rewriter, op);
+    tile::ScheduleAttr schedule = scheduleOf(op);
+    SmallVector<Value> before(adaptor.getAccumulator());
+    auto weigh = [&] {
+      WeighEmitter emitter(e, op, before, adaptor.getProbs().front(), adaptor.getRing().front(),
+                           adaptor.getStage().front(), mma->op);
+      return emitter.run();
+    };
+    int64_t dims = schedule.getValueDimsPerWarp(op.getWidth()), active = op.getWidth() / dims;
+    bool idle = active * dims == int64_t(op.getWidth()) && active < schedule.getWarps();
+    SmallVector<Value> after = idle ? e.choose(e.less(e.warp(), active), weigh, [&] { return before; }) : weigh();
+    SmallVector<SmallVector<Value>> results{std::move(after)};
+    rewriter.replaceOpWithMultiple(op, std::move(results));
+    return success();
+  }
+
+  LoweringOptions options;
+};
+
+/// Accumulators times each row's shrink factor; skipped by warps whose rows all keep their maximum.
+struct LowerRescale : OpConversionPattern<tile::RescaleOp> {
+  using OpConversionPattern::OpConversionPattern;
+
+  LogicalResult matchAndRewrite(tile::RescaleOp op, OneToNOpAdaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const override {
+    Emitter e(rewriter, op);
+    int64_t rowTiles = scheduleOf(op).getRows() / 8;
+    SmallVector<Value> factors;
+    Value base = e.offset(adaptor.getShrink().front(), e.shl(e.bitAnd(e.lane(), 3), 3));
+    for (int64_t n = 0; n < rowTiles; ++n)
+      llvm::append_range(factors, e.loadVector(e.f32(), 2, e.offset(base, 32 * n)));
+    Value changed = e.boolean(false);
+    for (Value factor : factors)
+      changed = e.bitOr(changed, e.notEqualF(factor, e.f32(1.0)));
+    SmallVector<Value> before(adaptor.getAccumulator());
+    SmallVector<Value> after = e.choose(
+        e.call1(Instr::VoteAny, {e.i32(-1), changed}),
+        [&] {
+          SmallVector<Value> scaled;
+          for (auto [index, value] : llvm::enumerate(before))
+            scaled.push_back(e.mulF(value, factors[index / 4 % rowTiles * 2 + index % 2]));
+          return scaled;
+        },
+        [&] { return before; });
+    SmallVector<SmallVector<Value>> results{std::move(after)};
+    rewriter.replaceOpWithMultiple(op, std::move(results));
+    return success();
+  }
+};
+
+} // namespace
+
+void mlac::populateWeigh(TileTypeConverter &converter, RewritePatternSet &patterns, const LoweringOptions &options) {
+  patterns.add<LowerWeigh>(converter, patterns.getContext(), options);
+  patterns.add<LowerRescale>(converter, patterns.getContext());
+}
