@@ -179,12 +179,6 @@ uint32_t Executor::random() {
   return z >> 32;
 }
 
-Thread *Executor::pick(Warp &warp) {
-  if (!warp.runnable)
-    return nullptr;
-  return &threads[(&warp - warps.data()) * warpSize + std::countr_zero(warp.runnable)];
-}
-
 /// A lane of a random warp that can run, or null.
 Thread *Executor::pickAnyWarp() {
   uint32_t candidates = 0;
@@ -194,30 +188,22 @@ Thread *Executor::pickAnyWarp() {
     return nullptr;
   for (uint32_t skip = random() % std::popcount(candidates); skip; --skip)
     candidates &= candidates - 1;
-  return pick(warps[std::countr_zero(candidates)]);
+  return firstRunnable(std::countr_zero(candidates));
 }
 
-void Executor::switchTo(Thread &thread) {
-  Thread *self = running;
-  if (self == &thread)
-    return;
-  running = &thread;
-  switcher.jump(self->fiber, thread.fiber);
-}
-
-/// Takes the running thread off its warp and runs another one; returns when somebody woke this one.
-void Executor::sleep() {
-  Warp &warp = warps[running->warp()];
-  warp.runnable &= ~(1u << running->lane());
-  Thread *next = pick(warp);
-  while (!next && !(next = pickAnyWarp())) {
+/// The running thread's warp cannot go on. Finds another thread to run; ends the block when there is none,
+/// and then returns null in the next block.
+Thread *Executor::pickElsewhere() {
+  for (;;) {
+    if (Thread *next = pickAnyWarp())
+      return next;
     if (landForWaiters())
       continue;
     if (alive)
       failDeadlock();
-    return finishBlock();
+    finishBlock();
+    return nullptr;
   }
-  switchTo(*next);
 }
 
 void Executor::finishBlock() {

@@ -20,6 +20,7 @@
 #include "runtime/emulator/Thread.h"
 
 #include <array>
+#include <bit>
 #include <optional>
 
 namespace mla::emulator {
@@ -80,10 +81,13 @@ private:
   void threadMain(Thread &thread);
   void exitThread(Thread &thread);
   void abandonFibers();
-  void switchTo(Thread &thread);
   void finishBlock();
-  Thread *pick(Warp &warp);
+  Thread *firstRunnable(uint32_t warp) {
+    return &threads[warp * warpSize + std::countr_zero(warps[warp].runnable)];
+  }
   Thread *pickAnyWarp();
+  Thread *pickElsewhere();
+  void switchTo(Thread &thread);
   void sleep();
   void pause();
   bool chance(uint32_t oneIn) { return random() % oneIn == 0; }
@@ -95,6 +99,8 @@ private:
   void beginAtomic(uintptr_t address, const char *site);
 
   // Warp.cpp
+  [[noreturn]] void failLeftOut(uint32_t mask, const char *site);
+  void act(Act act, Thread *lanes, uint32_t mask, const char *site);
   bool allSame(Thread *lanes, uint32_t mask);
   [[noreturn]] void failDiverged(const Thread &self, const Thread &other);
   void synchroniseLanes(Thread *lanes, uint32_t mask);
@@ -166,6 +172,41 @@ private:
   StackPool stacks;
   Switcher switcher;
 };
+
+//===----------------------------------------------------------------------===//
+// The way from a hook to another fiber is inline: after a jump every return is mispredicted, so there should
+// be one only, that of the hook.
+//===----------------------------------------------------------------------===//
+
+inline void Executor::switchTo(Thread &thread) {
+  Thread *self = running;
+  if (self == &thread)
+    return;
+  running = &thread;
+  switcher.jump(self->fiber, thread.fiber);
+}
+
+/// Takes the running thread off its warp and runs another one; returns when somebody woke this one.
+inline void Executor::sleep() {
+  uint32_t warp = running->warp();
+  warps[warp].runnable &= ~(1u << running->lane());
+  if (Thread *next = warps[warp].runnable ? firstRunnable(warp) : pickElsewhere())
+    switchTo(*next);
+}
+
+inline void Executor::meet(Op op, uint32_t detail, uint32_t mask, void *args, const char *site, Act action) {
+  Thread &self = *running;
+  Warp &warp = warps[self.warp()];
+  if (!(mask >> self.lane() & 1)) [[unlikely]]
+    failLeftOut(mask, site);
+  self.wait = {op, detail, mask, site, args};
+  warp.meeting |= 1u << self.lane();
+  Thread *lanes = &threads[self.warp() * warpSize];
+  if ((mask & ~warp.meeting) || !allSame(lanes, mask))
+    sleep();
+  else
+    act(action, lanes, mask, site);
+}
 
 /// The executor whose kernel runs on this host thread. Hooks are only called while there is one.
 Executor &currentExecutor();

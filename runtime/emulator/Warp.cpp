@@ -33,21 +33,17 @@ bool Executor::allSame(Thread *lanes, uint32_t mask) {
   return true;
 }
 
-void Executor::meet(Op op, uint32_t detail, uint32_t mask, void *args, const char *site, Act act) {
-  Thread &self = *running;
-  Warp &warp = warps[self.warp()];
-  uint32_t me = 1u << self.lane();
-  if (!(mask & me)) [[unlikely]]
-    fail(site, fmt::format("lane {} executes a warp instruction whose mask {:#010x} leaves it out",
-                           self.lane(), mask));
-  self.wait = {op, detail, mask, site, args};
-  warp.meeting |= me;
-  Thread *lanes = &threads[self.warp() * warpSize];
-  if ((mask & ~warp.meeting) || !allSame(lanes, mask))
-    return sleep();
+void Executor::failLeftOut(uint32_t mask, const char *site) {
+  fail(site, fmt::format("lane {} executes a warp instruction whose mask {:#010x} leaves it out",
+                         running->lane(), mask));
+}
+
+/// All lanes are there: executes the instruction and lets them go on.
+void Executor::act(Act action, Thread *lanes, uint32_t mask, const char *site) {
+  Warp &warp = warps[running->warp()];
   warp.meeting &= ~mask;
   atomicsInARow = 0;
-  act(*this, lanes, mask, site);
+  action(*this, lanes, mask, site);
   warp.runnable |= mask;
   if (chance(pauseOneIn))
     pause();
