@@ -24,66 +24,40 @@ Error::Error(Code code, std::string field, std::string value, std::string allowe
 
 std::string_view name(Error::Code code) {
   using Code = Error::Code;
-  switch (code) {
-  case Code::artefactMissing:
-    return "artefactMissing";
-  case Code::artefactTruncated:
-    return "artefactTruncated";
-  case Code::artefactDamaged:
-    return "artefactDamaged";
-  case Code::artefactNewer:
-    return "artefactNewer";
-  case Code::manifestInvalid:
-    return "manifestInvalid";
-  case Code::indptrSize:
-    return "indptrSize";
-  case Code::indptrStart:
-    return "indptrStart";
-  case Code::indptrOrder:
-    return "indptrOrder";
-  case Code::indptrEnd:
-    return "indptrEnd";
-  case Code::kvLenSize:
-    return "kvLenSize";
-  case Code::kvLenNegative:
-    return "kvLenNegative";
-  case Code::kvLenBeyondTable:
-    return "kvLenBeyondTable";
-  case Code::kvLenMismatch:
-    return "kvLenMismatch";
-  case Code::pageSize:
-    return "pageSize";
-  case Code::tableGeometry:
-    return "tableGeometry";
-  case Code::poolSize:
-    return "poolSize";
-  case Code::pageEntry:
-    return "pageEntry";
-  case Code::blockCount:
-    return "blockCount";
-  case Code::tooLarge:
-    return "tooLarge";
-  case Code::unknownParameter:
-    return "unknownParameter";
-  case Code::missingOperand:
-    return "missingOperand";
-  case Code::operandMismatch:
-    return "operandMismatch";
-  case Code::noDriver:
-    return "noDriver";
-  case Code::noDevice:
-    return "noDevice";
-  case Code::driverFailure:
-    return "driverFailure";
-  case Code::imageRefused:
-    return "imageRefused";
-  case Code::entryMissing:
-    return "entryMissing";
-  case Code::sharedMemory:
-    return "sharedMemory";
-  case Code::outOfMemory:
-    return "outOfMemory";
-  }
+  static constexpr std::pair<Code, std::string_view> names[] = {
+      {Code::artefactMissing, "artefactMissing"},
+      {Code::artefactTruncated, "artefactTruncated"},
+      {Code::artefactDamaged, "artefactDamaged"},
+      {Code::artefactNewer, "artefactNewer"},
+      {Code::manifestInvalid, "manifestInvalid"},
+      {Code::indptrSize, "indptrSize"},
+      {Code::indptrStart, "indptrStart"},
+      {Code::indptrOrder, "indptrOrder"},
+      {Code::indptrEnd, "indptrEnd"},
+      {Code::kvLenSize, "kvLenSize"},
+      {Code::kvLenNegative, "kvLenNegative"},
+      {Code::kvLenBeyondTable, "kvLenBeyondTable"},
+      {Code::kvLenMismatch, "kvLenMismatch"},
+      {Code::pageSize, "pageSize"},
+      {Code::tableGeometry, "tableGeometry"},
+      {Code::poolSize, "poolSize"},
+      {Code::pageEntry, "pageEntry"},
+      {Code::blockCount, "blockCount"},
+      {Code::tooLarge, "tooLarge"},
+      {Code::unknownParameter, "unknownParameter"},
+      {Code::missingOperand, "missingOperand"},
+      {Code::operandMismatch, "operandMismatch"},
+      {Code::noDriver, "noDriver"},
+      {Code::noDevice, "noDevice"},
+      {Code::driverFailure, "driverFailure"},
+      {Code::imageRefused, "imageRefused"},
+      {Code::entryMissing, "entryMissing"},
+      {Code::sharedMemory, "sharedMemory"},
+      {Code::outOfMemory, "outOfMemory"},
+  };
+  for (const auto &[known, text] : names)
+    if (known == code)
+      return text;
   return "unknown";
 }
 

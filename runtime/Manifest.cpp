@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include <cmath>
+#include <limits>
 
 namespace mla {
 
@@ -87,7 +88,8 @@ std::string toJson(const Manifest &manifest) {
                {"profile", manifest.profile},
                {"ptx_version", manifest.ptxVersion},
                {"kernels", writeList<KernelInfo>(manifest.kernels, write)}};
-  return json.dump(2);
+  // Text that is no UTF-8, say of a file name, must not stop the compiler.
+  return json.dump(2, ' ', false, Json::error_handler_t::replace);
 }
 
 //===--- Reading
@@ -227,8 +229,13 @@ static void checkScale(const KernelInfo &kernel, const Scale &scale, const std::
 }
 
 static void checkEntry(const KernelInfo &kernel, const Entry &entry, const std::string &path) {
-  if (entry.name.empty() || entry.threads < 1)
-    invalid(path, fmt::format("\"{}\" with {} threads", entry.name, entry.threads), "named and not empty");
+  constexpr int mostThreads = 1024;
+  if (entry.name.empty())
+    invalid(path + ".name", "empty", "the name of a function");
+  if (entry.threads < 1 || entry.threads > mostThreads)
+    invalid(path + ".threads", std::to_string(entry.threads), fmt::format("between 1 and {}", mostThreads));
+  if (entry.sharedBytes > std::numeric_limits<int32_t>::max())
+    invalid(path + ".shared_bytes", std::to_string(entry.sharedBytes), "a 32-bit number");
   for (const std::string &param : entry.params)
     if (!paramType(kernel, param))
       invalid(path + ".params", param, "a word of the parameter vocabulary");

@@ -24,6 +24,10 @@ public:
   }
 
   void decodeRow(const uint8_t *data, int64_t element, std::vector<double> &row) const {
+    if (bytes(type) == 1) {
+      decodeBytes(data + element, row);
+      return;
+    }
     for (size_t d = 0; d < row.size(); ++d) {
       uint32_t code = loadCode(type, data, element + static_cast<int64_t>(d));
       row[d] = values.empty() ? decode(type, code) : values[code];
@@ -31,6 +35,11 @@ public:
   }
 
 private:
+  void decodeBytes(const uint8_t *codes, std::vector<double> &row) const {
+    for (size_t d = 0; d < row.size(); ++d)
+      row[d] = values[codes[d]];
+  }
+
   DType type;
   std::vector<double> values;
 };

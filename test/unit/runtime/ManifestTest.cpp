@@ -29,6 +29,12 @@ TEST(Manifest, NamesSurviveOddCharacters) {
   EXPECT_EQ(readArtefact(writeArtefact(manifest, ptx)).compiler, manifest.compiler);
 }
 
+TEST(Manifest, TextThatIsNoUtf8IsReplaced) {
+  Manifest manifest = test::makeManifest();
+  manifest.compiler = "\xff";
+  EXPECT_EQ(readArtefact(writeArtefact(manifest, ptx)).compiler, "\xef\xbf\xbd");
+}
+
 TEST(Manifest, FindsKernelsAndOperands) {
   Manifest manifest = test::makeManifest();
   ASSERT_NE(manifest.find("extend"), nullptr);
@@ -135,7 +141,10 @@ INSTANTIATE_TEST_SUITE_P(
         Mutation{"/kernels/0/operands/1/role", "\"scalar\"", "operands"},
         Mutation{"/kernels/0/operands/1/alignment", "0", "operands[1].alignment"},
         Mutation{"/kernels/0/tile/tokens", "0", "tile.tokens"},
-        Mutation{"/kernels/0/main/threads", "0", "main"},
+        Mutation{"/kernels/0/main/threads", "0", "main.threads"},
+        Mutation{"/kernels/0/main/threads", "1025", "main.threads"},
+        Mutation{"/kernels/0/main/name", "\"\"", "main.name"},
+        Mutation{"/kernels/0/main/shared_bytes", "4294967296", "main.shared_bytes"},
         Mutation{"/kernels/0/main/params", "[\"q.dato\"]", "main.params"}));
 
 TEST(Manifest, EveryMissingFieldIsNamed) {

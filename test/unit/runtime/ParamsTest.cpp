@@ -57,6 +57,13 @@ TEST(Params, UnknownWord) {
   }
 }
 
+TEST(Errors, TextAndName) {
+  Error error(Error::Code::pageSize, "page_size", "0", "at least 1", "pass the tokens of a page");
+  EXPECT_STREQ(error.what(), "page_size is 0; must be at least 1; pass the tokens of a page");
+  EXPECT_EQ(name(error.code), "pageSize");
+  EXPECT_EQ(name(Error::Code::outOfMemory), "outOfMemory");
+}
+
 TEST(Params, UnboundOperand) {
   KernelInfo kernel = test::makeKernel();
   BoundOperands operands = bindAll();
