@@ -113,10 +113,10 @@ PlanRequest requestOf(const HostOperands &operands, const RunConfig &config, int
 }
 
 /// A planned batch, ready to be launched any number of times.
-class Session {
+class PlannedRun {
 public:
-  Session(Device &device, Module &module, const KernelInfo &kernel, const Plan &plan,
-          const HostOperands &operands)
+  PlannedRun(Device &device, Module &module, const KernelInfo &kernel, const Plan &plan,
+             const HostOperands &operands)
       : device(device), module(module), kernel(kernel), plan(plan), onDevice(device, kernel, operands),
         planOnDevice(device, plan),
         mainParams(bindParams(kernel, kernel.main, onDevice.operands(), planOnDevice.bound())),
@@ -206,10 +206,10 @@ RunStats run(Device &device, Module &module, const KernelInfo &kernel, const Run
   Plan plan = makePlan(kernel, requestOf(operands, config, blocks));
   RunStats stats = describe(device, kernel, plan);
   {
-    Session session(device, module, kernel, plan, operands);
-    stats.microseconds = session.repeat(config.repeat);
-    session.operands().download(operands);
-    DevicePtr cache = session.operands().allocation(operands, Role::cache);
+    PlannedRun planned(device, module, kernel, plan, operands);
+    stats.microseconds = planned.repeat(config.repeat);
+    planned.operands().download(operands);
+    DevicePtr cache = planned.operands().allocation(operands, Role::cache);
     if (auto loaded = device.bytesRead(cache))
       stats.cacheBytesLoaded = static_cast<int64_t>(*loaded) / std::max(config.repeat, 1);
   }
