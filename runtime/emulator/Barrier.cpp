@@ -94,7 +94,7 @@ void Executor::completeBarrier(NamedBarrier &barrier, uint32_t id) {
   barrier.arrivals.clear();
   barrier.waiting.fill(0);
   barrier.arrived.fill(0);
-  atomicsInARow = 0;
+  idleSteps = 0;
 }
 
 void Executor::barrier(uint32_t id, uint32_t count, const char *site) {

@@ -11,8 +11,10 @@
 using namespace mla::emulator;
 
 namespace {
-/// Atomics without anything else happening in the block: nobody spins that long with success.
+/// Idle steps after which nobody spins with success: that many atomics, or a thousand million loads.
 constexpr uint32_t spinLimit = 4u << 20;
+constexpr uint32_t loadsPerTurn = 16384;
+constexpr uint32_t stepsPerTurn = 64;
 
 // Initial-exec: hooks read this millions of times a second, and one pointer fits the static TLS reserve even
 // when the library is loaded late.
@@ -87,7 +89,7 @@ void Executor::launch(Memory &mem, Entry kernel, void **arguments, const LaunchC
 void Executor::runBlock() {
   CurrentScope scope(*this);
   resetBlock();
-  Thread *first = pickAnyWarp();
+  Thread *first = pickAny();
   running = first;
   switcher.jump(host, first->fiber);
   running = nullptr;
@@ -106,7 +108,7 @@ void Executor::resetBlock() {
   mbarriers.clear();
   bulkCopies.clear();
   alive = config->block;
-  atomicsInARow = 0;
+  idleSteps = 0;
   for (uint32_t id = 0; id < warpCount * warpSize; ++id)
     resetThread(id);
 }
@@ -143,7 +145,7 @@ void Executor::exitThread(Thread &thread) {
   Warp &warp = warps[thread.warp()];
   warp.exited |= 1u << thread.lane();
   --alive;
-  atomicsInARow = 0;
+  idleSteps = 0;
   sleep();
 }
 
@@ -179,23 +181,29 @@ uint32_t Executor::random() {
   return z >> 32;
 }
 
-/// A lane of a random warp that can run, or null.
-Thread *Executor::pickAnyWarp() {
+/// The number of a random bit of a mask that has one.
+uint32_t Executor::randomBit(uint32_t mask) {
+  for (uint32_t skip = random() % std::popcount(mask); skip; --skip)
+    mask &= mask - 1;
+  return std::countr_zero(mask);
+}
+
+/// A random lane of a random warp, among those that can run, or null.
+Thread *Executor::pickAny() {
   uint32_t candidates = 0;
   for (uint32_t warp = 0; warp < warpCount; ++warp)
     candidates |= (warps[warp].runnable != 0) << warp;
   if (!candidates)
     return nullptr;
-  for (uint32_t skip = random() % std::popcount(candidates); skip; --skip)
-    candidates &= candidates - 1;
-  return firstRunnable(std::countr_zero(candidates));
+  uint32_t warp = randomBit(candidates);
+  return &threads[warp * warpSize + randomBit(warps[warp].runnable)];
 }
 
 /// The running thread's warp cannot go on. Finds another thread to run; ends the block when there is none,
 /// and then returns null in the next block.
 Thread *Executor::pickElsewhere() {
   for (;;) {
-    if (Thread *next = pickAnyWarp())
+    if (Thread *next = pickAny())
       return next;
     if (landForWaiters())
       continue;
@@ -213,7 +221,7 @@ void Executor::finishBlock() {
 
 /// Gives other warps a turn.
 void Executor::pause() {
-  if (Thread *next = pickAnyWarp())
+  if (Thread *next = pickAny())
     switchTo(*next);
 }
 
@@ -254,6 +262,8 @@ static uint32_t naturalAlignment(uint32_t bytes) { return std::min(bytes & -byte
 void Executor::load(const void *p, uint32_t bytes, const char *site) {
   auto address = reinterpret_cast<uintptr_t>(p);
   checkAlignment(address, naturalAlignment(bytes), site);
+  if (++loads % loadsPerTurn == 0) [[unlikely]]
+    waitIdly(stepsPerTurn, site);
   if (shared.owns(address))
     shared.read(running->clock, address, bytes, site);
   else if (!running->stack.holds(address))
@@ -263,21 +273,24 @@ void Executor::load(const void *p, uint32_t bytes, const char *site) {
 void Executor::store(void *p, uint32_t bytes, const char *site) {
   auto address = reinterpret_cast<uintptr_t>(p);
   checkAlignment(address, naturalAlignment(bytes), site);
-  atomicsInARow = 0;
+  idleSteps = 0;
   if (shared.owns(address))
     shared.write(running->clock, address, bytes, site);
   else if (!running->stack.holds(address))
     globalRange(address, bytes, site).traffic.written += bytes;
 }
 
-/// Checks the address; lets others run first, so that a thread that spins sees their progress.
+/// Lets others run, so that a thread that spins sees their progress. Fails when the block only does this.
+void Executor::waitIdly(uint32_t steps, const char *site) {
+  if ((idleSteps += steps) > spinLimit)
+    fail(site,
+         "the block only reads and tries atomics, for millions of steps: a lock or a flag that nobody sets");
+  pause();
+}
+
 void Executor::beginAtomic(uintptr_t address, const char *site) {
   checkAlignment(address, 4, site);
-  if (++atomicsInARow > spinLimit)
-    fail(site,
-         fmt::format("{} atomics in a row and nothing else happened in the block: a lock that nobody frees",
-                     spinLimit));
-  pause();
+  waitIdly(1, site);
   if (shared.owns(address))
     return shared.atomic(running->clock, address, 4, site);
   Traffic &traffic = globalRange(address, 4, site).traffic;

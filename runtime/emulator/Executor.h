@@ -85,17 +85,19 @@ private:
   Thread *firstRunnable(uint32_t warp) {
     return &threads[warp * warpSize + std::countr_zero(warps[warp].runnable)];
   }
-  Thread *pickAnyWarp();
+  Thread *pickAny();
   Thread *pickElsewhere();
   void switchTo(Thread &thread);
   void sleep();
   void pause();
   bool chance(uint32_t oneIn) { return random() % oneIn == 0; }
   uint32_t random();
+  uint32_t randomBit(uint32_t mask);
   void wake(uint32_t warp, uint32_t lanes) { warps[warp].runnable |= lanes; }
   void checkAlignment(uintptr_t address, uint32_t alignment, const char *site);
   GlobalView::Range &globalRange(uintptr_t address, uint32_t bytes, const char *site);
   [[noreturn]] void failBlock(const char *site, std::string what, uint32_t thread);
+  void waitIdly(uint32_t steps, const char *site);
   void beginAtomic(uintptr_t address, const char *site);
 
   // Warp.cpp
@@ -157,7 +159,8 @@ private:
   uint32_t block = 0;
   uint32_t warpCount = 0;
   uint32_t alive = 0;
-  uint32_t atomicsInARow = 0;
+  uint32_t idleSteps = 0; ///< Since something other than loads and atomics happened.
+  uint32_t loads = 0;
   SharedMemory shared;
   ClockPool clocks;
   Clock *nothing = nullptr; ///< What somebody knows who has seen nobody.

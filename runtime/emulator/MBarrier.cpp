@@ -108,7 +108,7 @@ void Executor::wakeWaiters(MBarrier &barrier) {
     wake(id / warpSize, 1u << id % warpSize);
   }
   barrier.waiters.clear();
-  atomicsInARow = 0;
+  idleSteps = 0;
 }
 
 void Executor::mbarrierArrive(void *p, uint32_t bytes, const char *site) {

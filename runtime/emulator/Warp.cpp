@@ -42,7 +42,7 @@ void Executor::failLeftOut(uint32_t mask, const char *site) {
 void Executor::act(Act action, Thread *lanes, uint32_t mask, const char *site) {
   Warp &warp = warps[running->warp()];
   warp.meeting &= ~mask;
-  atomicsInARow = 0;
+  idleSteps = 0;
   action(*this, lanes, mask, site);
   warp.runnable |= mask;
   if (chance(pauseOneIn))

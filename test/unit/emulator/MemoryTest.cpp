@@ -186,5 +186,20 @@ TEST(Memory, LockNobodyFreesIsReported) {
     while (mlac_emu_atomic_cas(lock, 0, 1, "lock at l.mla:1:1") != 0) {
     }
   };
-  EXPECT_THAT(failureOf(memory, kernel), HasSubstr("a lock that nobody frees"));
+  EXPECT_THAT(failureOf(memory, kernel), HasSubstr("a lock or a flag that nobody sets"));
+}
+
+TEST(Memory, PollingAFlagOfAnotherThreadProgresses) {
+  Memory memory;
+  auto *flag = static_cast<uint32_t *>(memory.allocate(4));
+  for (uint64_t seed : seeds) {
+    *flag = 0;
+    auto kernel = [&] {
+      if (tid() == 40)
+        put(flag, 1u);
+      while (get<uint32_t>(flag) == 0) {
+      }
+    };
+    run(memory, kernel, {.threads = 64, .seed = seed});
+  }
 }
