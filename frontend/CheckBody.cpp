@@ -102,11 +102,13 @@ void BodyChecker::checkAllUsed() {
     if (!result.assigned)
       diagnostics.error(result.name.loc, "result-missing",
                         "result '" + result.name.text + "' is never assigned");
-  for (const LetDecl &let : kernel.lets)
-    if (!let.used)
-      diagnostics.warning(let.name.loc, "unused-let", "'" + let.name.text + "' is never used");
+  if (diagnostics.hasErrors())
+    return; // what is unused may be so because of them
   for (const ParamDecl &param : kernel.params)
     if (!param.used)
       diagnostics.warning(param.name.loc, "unused-parameter",
                           "parameter '" + param.name.text + "' is never used");
+  for (const LetDecl &let : kernel.lets)
+    if (!let.used)
+      diagnostics.warning(let.name.loc, "unused-let", "'" + let.name.text + "' is never used");
 }

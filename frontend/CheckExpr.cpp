@@ -5,6 +5,8 @@
 #include "llvm/ADT/APFloat.h"
 #include "llvm/Support/Error.h"
 
+#include <cmath>
+
 using namespace llvm;
 using namespace mlac;
 
@@ -26,7 +28,7 @@ ValueType BodyChecker::check(Expr &expr) {
 
 ValueType BodyChecker::wrongOperand(const Expr &operand, const Twine &what, const Twine &fix) {
   if (operand.type.kind != ValueType::Invalid)
-    diagnostics.error(operand.loc, "operand-type", what + ", not " + operand.type.spelling()).fix(fix);
+    diagnostics.error(operand.begin(), "operand-type", what + ", not " + operand.type.spelling()).fix(fix);
   return {};
 }
 
@@ -113,6 +115,15 @@ ValueType BodyChecker::checkBinary(Expr &expr) {
   }
 }
 
+/// The number in a product must be one that f32 can hold.
+ValueType BodyChecker::checkRange(const Expr &expr, const ValueType &type) {
+  float number = float(type.scale.number);
+  if (std::isfinite(number) && number != 0)
+    return type;
+  diagnostics.error(expr.loc, "number-range", "the result does not fit in f32");
+  return {};
+}
+
 ValueType BodyChecker::checkProduct(const Expr &expr) {
   const Expr &left = *expr.operands[0], &right = *expr.operands[1];
   for (const Expr *factor : {&left, &right})
@@ -154,7 +165,7 @@ ValueType BodyChecker::checkScaled(const Expr &expr, const Expr &operand, const 
   }
   type.scale = type.scale * factor;
   type.scaled = true;
-  return type;
+  return checkRange(expr, type);
 }
 
 ValueType BodyChecker::checkQuotient(const Expr &expr) {
@@ -169,7 +180,7 @@ ValueType BodyChecker::checkQuotient(const Expr &expr) {
   }
   ValueType type = left;
   type.scale.number /= right.scale.number;
-  return type;
+  return checkRange(expr, type);
 }
 
 ValueType BodyChecker::checkSlice(Expr &expr) {
@@ -283,16 +294,14 @@ ValueType BodyChecker::checkDot(const Expr &expr) {
   if (!rows)
     return {};
   bool shapes = checkQuery(query);
-  shapes &= checkKey(key);
+  shapes &= checkShared(key, "key", "dot-key");
   if (!shapes || !checkWidths(expr))
     return {};
   if (isEightBit(query.type.element))
     checkStorage(query, "query", "dot-storage");
   checkQuantisedScale(query);
-  checkStorage(key, "key", "dot-storage");
-  if (checkQuantisedScale(key))
-    checkLatentScale(key);
-  return {.kind = ValueType::Scores, .heads = query.type.heads, .width = query.type.width};
+  checkCached(key, "key", "dot-storage");
+  return {.kind = ValueType::Scores, .heads = query.type.heads, .width = query.type.width, .dot = expr.loc};
 }
 
 ValueType BodyChecker::checkAttend(const Expr &expr) {
@@ -301,14 +310,9 @@ ValueType BodyChecker::checkAttend(const Expr &expr) {
     return wrongOperand(probs, "the left of @ is probabilities", "probabilities are softmax(scores)");
   if (!value.type.isRowish())
     return wrongOperand(value, "the right of @ is rows", "rows are a buffer or dequant(buffer)");
-  if (value.type.heads) {
-    diagnostics.error(value.loc, "attend-value",
-                      "the value has heads; the latent row is shared by all heads");
+  if (!checkShared(value, "value", "attend-value"))
     return {};
-  }
-  checkStorage(value, "value", "attend-storage");
-  if (checkQuantisedScale(value))
-    checkLatentScale(value);
+  checkCached(value, "value", "attend-storage");
   return {.kind = ValueType::Rows, .heads = probs.type.heads, .width = value.type.width};
 }
 
@@ -317,11 +321,6 @@ ValueType BodyChecker::checkNormalised(const Expr &expr, ValueType::Kind result)
   const Expr &scores = *expr.operands[0];
   if (!expectKind(scores, scores.type.kind == ValueType::Scores, expr.text + " normalises scores"))
     return {};
-  if (!scores.type.scaled)
-    diagnostics
-        .error(expr.loc, "softmax-scale",
-               "the scores have no scale, and none is derived from their width of " +
-                   Twine(scores.type.width))
-        .fix("multiply them by the scale of the trained model: dot(query, key) * sm_scale");
+  checkSoftmaxScale(expr, scores.type);
   return {.kind = result, .heads = scores.type.heads};
 }

@@ -90,8 +90,7 @@ std::optional<Dtype> HeaderChecker::storageOf(const TypeSpec &spec, ArrayRef<Dty
   for (Dtype candidate : allowed)
     names.push_back(spell(candidate));
   diagnostics
-      .error(spec.storage.loc, "storage-type",
-             "'" + spec.storage.text + "' is not a storage type of " + role)
+      .error(spec.storage.loc, "storage-type", "'" + spec.storage.text + "' is not a storage type of " + role)
       .fix(dtype ? "it is " + listNames(names) : suggestName(spec.storage.text, names));
   return std::nullopt;
 }
@@ -114,8 +113,10 @@ bool HeaderChecker::checkDimName(const TypeSpec &spec, size_t index) {
   if (name.text.empty() || name.text == (isHeads ? "heads" : "width"))
     return true;
   diagnostics
-      .error(name.loc, "dim-name",
-             "dimension '" + name.text + "' where the " + (isHeads ? "heads" : "width") + " stand")
+      .error(
+          name.loc, "dim-name",
+          (isHeads ? "the first of two dimensions is heads, not '" : "the last dimension is width, not '") +
+              name.text + "'")
       .fix("a row is [width] or [heads = ..., width]");
   return false;
 }

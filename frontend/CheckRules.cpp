@@ -6,32 +6,33 @@ using namespace mlac;
 
 bool BodyChecker::expectKind(const Expr &operand, bool fits, const Twine &what) {
   if (!fits)
-    diagnostics.error(operand.loc, "operand-type", what + ", not " + operand.type.spelling());
+    diagnostics.error(operand.begin(), "operand-type", what + ", not " + operand.type.spelling());
   return fits;
 }
 
 bool BodyChecker::checkQuery(const Expr &query) {
   const ParamDecl *buffer = query.type.buffer;
   if (!buffer) {
-    diagnostics.error(query.loc, "dot-query", "attended rows cannot be a query")
+    diagnostics.error(query.begin(), "dot-query", "attended rows cannot be a query")
         .fix("the query is read from a ragged buffer");
     return false;
   }
   if (query.type.heads && buffer->layout == mlir::mla::Layout::ragged)
     return true;
   diagnostics
-      .error(query.loc, "dot-query", query.type.heads ? "the query is not ragged" : "the query has no heads")
+      .error(query.begin(), "dot-query",
+             query.type.heads ? "the query is not ragged" : "the query has no heads")
       .note(buffer->name.loc, "'" + buffer->name.text + "' is declared here")
       .fix("declare it as rows of heads: ragged bf16[heads = 8, 576]");
   return false;
 }
 
-bool BodyChecker::checkKey(const Expr &key) {
-  if (!key.type.heads)
+bool BodyChecker::checkShared(const Expr &operand, StringRef role, StringRef rule) {
+  if (!operand.type.heads)
     return true;
-  Report report =
-      diagnostics.error(key.loc, "dot-key", "the key has heads; the latent row is shared by all heads");
-  if (const ParamDecl *buffer = key.type.buffer)
+  Report report = diagnostics.error(operand.begin(), rule,
+                                    "the " + role + " has heads; the latent row is shared by all heads");
+  if (const ParamDecl *buffer = operand.type.buffer)
     report.note(buffer->name.loc, "'" + buffer->name.text + "' is declared here");
   return false;
 }
@@ -51,17 +52,24 @@ bool BodyChecker::checkWidths(const Expr &dot) {
   return false;
 }
 
-void BodyChecker::checkStorage(const Expr &operand, StringRef role, StringRef rule) {
+/// A key or a value: what is read from the cache.
+void BodyChecker::checkCached(const Expr &operand, StringRef role, StringRef rule) {
+  if (checkStorage(operand, role, rule) && checkQuantisedScale(operand))
+    checkLatentScale(operand);
+}
+
+bool BodyChecker::checkStorage(const Expr &operand, StringRef role, StringRef rule) {
   const ValueType &type = operand.type;
   if (!kernel.computeType || type.element == *kernel.computeType)
-    return;
+    return true;
   StringRef how = type.kind == ValueType::Stored ? "stored as " : "cast to ";
   diagnostics
-      .error(operand.loc, rule,
+      .error(operand.begin(), rule,
              "the " + role + " is " + how + spell(type.element) + ", but the kernel computes in " +
                  spell(*kernel.computeType))
       .note(type.buffer->name.loc, "'" + type.buffer->name.text + "' is declared here")
       .fix("read it through dequant(" + type.buffer->name.text + ")");
+  return false;
 }
 
 /// The values of 8-bit storage mean nothing without their scale, so that one is always written.
@@ -71,7 +79,7 @@ bool BodyChecker::checkQuantisedScale(const Expr &operand) {
     return true;
   StringRef name = type.buffer->name.text;
   diagnostics
-      .error(operand.loc, "quantised-scale",
+      .error(operand.begin(), "quantised-scale",
              spell(type.buffer->type.element) + " values of '" + name + "' are used without their scale")
       .note(type.buffer->name.loc, "'" + name + "' is declared here")
       .fix("multiply by its scale: dequant(" + name + ") * " + name + "_scale, or * 1.0 if it has none");
@@ -87,7 +95,7 @@ void BodyChecker::checkLatentScale(const Expr &operand) {
     if (use.buffer != type.buffer || use.scale == type.scale)
       continue;
     diagnostics
-        .error(operand.loc, "latent-scale",
+        .error(operand.begin(), "latent-scale",
                "rows of '" + type.buffer->name.text + "' are multiplied by " + type.scale.spelling() +
                    " here, but by " + use.scale.spelling() + " elsewhere")
         .note(use.loc, "the other use is here")
@@ -95,5 +103,17 @@ void BodyChecker::checkLatentScale(const Expr &operand) {
              ") * scale, and use k for both");
     return;
   }
-  latentUses.push_back({type.buffer, type.scale, operand.loc});
+  latentUses.push_back({type.buffer, type.scale, operand.begin()});
+}
+
+/// A trained model has its scale; a default would be wrong without looking wrong. One report a dot is enough.
+void BodyChecker::checkSoftmaxScale(const Expr &function, const ValueType &scores) {
+  if (scores.scaled || is_contained(unscaledDots, scores.dot))
+    return;
+  unscaledDots.push_back(scores.dot);
+  diagnostics
+      .error(function.loc, "softmax-scale",
+             "the scores have no scale, and none is derived from their width of " + Twine(scores.width))
+      .note(scores.dot, "the scores are made here")
+      .fix("multiply them by the scale of the trained model: dot(query, key) * sm_scale");
 }

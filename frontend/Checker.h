@@ -60,6 +60,7 @@ private:
   ValueType checkLet(const Expr &expr, const LetDecl &let);
   ValueType checkResultRead(const Expr &expr, const ResultDecl &result);
   ValueType checkBinary(Expr &expr);
+  ValueType checkRange(const Expr &expr, const ValueType &type);
   ValueType checkProduct(const Expr &expr);
   ValueType checkScaled(const Expr &expr, const Expr &operand, const Scale &factor);
   ValueType checkQuotient(const Expr &expr);
@@ -74,11 +75,13 @@ private:
 
   // Rules.
   bool checkQuery(const Expr &query);
-  bool checkKey(const Expr &key);
+  bool checkShared(const Expr &operand, llvm::StringRef role, llvm::StringRef rule);
   bool checkWidths(const Expr &dot);
-  void checkStorage(const Expr &operand, llvm::StringRef role, llvm::StringRef rule);
+  void checkCached(const Expr &operand, llvm::StringRef role, llvm::StringRef rule);
+  bool checkStorage(const Expr &operand, llvm::StringRef role, llvm::StringRef rule);
   bool checkQuantisedScale(const Expr &operand);
   void checkLatentScale(const Expr &operand);
+  void checkSoftmaxScale(const Expr &function, const ValueType &scores);
   bool expectKind(const Expr &operand, bool fits, const llvm::Twine &what);
   ValueType wrongOperand(const Expr &operand, const llvm::Twine &what, const llvm::Twine &fix);
 
@@ -94,6 +97,8 @@ private:
   Constants &constants;
   Diagnostics &diagnostics;
   llvm::SmallVector<LatentUse> latentUses;
+  /// The dots whose missing scale has been reported.
+  llvm::SmallVector<llvm::SMLoc> unscaledDots;
 };
 
 } // namespace mlac

@@ -20,8 +20,24 @@ void DiagnosticPrinter::print(mlir::Diagnostic &diagnostic) {
   }
 }
 
+static SourceMgr::DiagKind kindOf(const mlir::Diagnostic &diagnostic) {
+  switch (diagnostic.getSeverity()) {
+  case mlir::DiagnosticSeverity::Error:
+    return SourceMgr::DK_Error;
+  case mlir::DiagnosticSeverity::Warning:
+    return SourceMgr::DK_Warning;
+  case mlir::DiagnosticSeverity::Note:
+    return SourceMgr::DK_Note;
+  case mlir::DiagnosticSeverity::Remark:
+    return SourceMgr::DK_Remark;
+  }
+  llvm_unreachable("every severity is listed");
+}
+
 void DiagnosticPrinter::print(mlir::Diagnostic &diagnostic, bool wantsExcerpt) {
   mlir::Location location = diagnostic.getLocation();
+  if (isa<mlir::UnknownLoc>(location)) // about no place in particular: without "<unknown>"
+    return SMDiagnostic("", kindOf(diagnostic), diagnostic.str()).print(nullptr, os);
   emitDiagnostic(location, diagnostic.str(), diagnostic.getSeverity(),
                  wantsExcerpt && hasShortLine(location));
 }

@@ -130,7 +130,11 @@ Token Lexer::string() {
 Token Lexer::stray() {
   auto strayByte = [](char c) { return !isSpace(c) && !isNamePart(c) && !isSymbol(c) && c != '"'; };
   Token token = take(Token::Bad, std::max<size_t>(1, rest.take_while(strayByte).size()));
-  StringRef shown = token.text.size() <= 8 ? token.text : "...";
-  diagnostics.error(token.loc, "syntax", "'" + shown + "' has no meaning here");
+  bool printable = llvm::all_of(token.text, [](char c) { return isPrint(c) || !isASCII(c); });
+  if (!printable)
+    diagnostics.error(token.loc, "syntax", "a control character has no meaning here");
+  else
+    diagnostics.error(token.loc, "syntax",
+                      "'" + (token.text.size() <= 8 ? token.text : "...") + "' has no meaning here");
   return token;
 }

@@ -123,8 +123,10 @@ void Parser::parseConst() {
     value = parseExpr();
   if (!name.text.empty())
     program.consts.emplace_back(name, value);
-  if (!value || !expectSemicolon())
-    skipStatement();
+  if (value && expectSemicolon())
+    return;
+  while (!atFileItem() && !consumeSymbol(';') && !tooMany())
+    advance();
 }
 
 void Parser::parseKernel() {

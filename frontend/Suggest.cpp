@@ -6,7 +6,7 @@ using namespace mlac;
 
 std::optional<StringRef> mlac::closestName(StringRef name, ArrayRef<StringRef> candidates) {
   std::optional<StringRef> closest;
-  unsigned bound = std::max<size_t>(1, name.size() / 3);
+  unsigned bound = std::max<size_t>(1, (name.size() + 1) / 3);
   for (StringRef candidate : candidates) {
     unsigned distance = name.edit_distance(candidate, /*AllowReplacements=*/true, bound);
     if (distance > bound || distance >= name.size())

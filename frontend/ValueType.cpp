@@ -2,7 +2,8 @@
 #include "frontend/ValueType.h"
 
 #include "frontend/AST.h"
-#include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/Format.h"
+#include "llvm/Support/raw_ostream.h"
 
 #include <algorithm>
 
@@ -61,7 +62,7 @@ Scale Scale::operator*(const Scale &other) const {
 std::string Scale::spelling() const {
   std::string text;
   if (number != 1.0 || params.empty())
-    text = formatv("{0:g}", number).str();
+    raw_string_ostream(text) << format("%g", number);
   for (const ParamDecl *param : params)
     text += (text.empty() ? "" : " * ") + param->name.text.str();
   return text;

@@ -58,6 +58,8 @@ struct ValueType {
   /// Scalar: the value. Rows and Scores: what they were multiplied by, and whether they were at all.
   Scale scale{};
   bool scaled = false;
+  /// Scores: the dot that made them.
+  llvm::SMLoc dot{};
 
   /// Lse: the base, where it is no longer free.
   std::optional<mlir::mla::LseBase> base{};

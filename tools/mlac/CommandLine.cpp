@@ -13,6 +13,8 @@ static constexpr const char *kExamples = R"(Examples:
   mlac compile kernel.mla -D heads=16 --target sm_120 -o kernel.ptx
   mlac compile kernel.mla --emit=mla
   mlac run kernel.mla --kv-len 1000,37 --q-len 1,1 --page 64
+
+compile hands --mlir-... switches on to MLIR: --mlir-print-ir-after-all, --mlir-timing, --mlir-print-debuginfo.
 )";
 
 static const std::map<std::string, Level> kLevels = {
@@ -50,7 +52,7 @@ static void addSource(CLI::App &app, SourceOptions &options) {
       ->allow_extra_args(false);
 }
 
-static void addTarget(CLI::App &app, TargetOptions &options) {
+static void addTarget(CLI::App &app, TargetNames &options) {
   app.add_option("--target", options.target, "instruction target")->capture_default_str();
   app.add_option("--profile", options.profile, "card whose limits hold; the target's own if not given");
   app.add_option("--ptx", options.ptx, "PTX version, such as 8.7; the lowest of the target if not given");
@@ -67,6 +69,7 @@ static CLI::App *addCompile(CLI::App &app, Command &command) {
   CLI::App *compile = app.add_subcommand("compile", "compiles a program");
   addSource(*compile, options.source);
   addTarget(*compile, options.target);
+  compile->allow_extras();
   compile
       ->add_option_function<std::string>(
           "--emit", [&options](const std::string &name) { options.emit = kLevels.at(name); },
@@ -125,6 +128,14 @@ static CLI::App *addRun(CLI::App &app, Command &command) {
   return run;
 }
 
+/// MLIR's own switches are handed on; anything else that is left over is an error.
+static void completeCompile(const CLI::App &app, CompileOptions &options) {
+  options.mlirSwitches = app.remaining();
+  for (const std::string &text : options.mlirSwitches)
+    if (text.rfind("--mlir-", 0) != 0)
+      throw CLI::ExtrasError(app.get_name(), {text});
+}
+
 /// Requests without a query length have one query token.
 static void completeRun(RunOptions &options) {
   if (options.qLens.empty())
@@ -144,6 +155,8 @@ std::variant<Command, int> mlac::parseCommandLine(int argc, char **argv) {
   CLI::App *run = addRun(app, command);
   try {
     app.parse(argc, argv);
+    if (compile->parsed())
+      completeCompile(*compile, command.compile);
     if (run->parsed())
       completeRun(command.run);
   } catch (const CLI::ParseError &error) {

@@ -2,6 +2,7 @@
 #include "tools/mlac/Compile.h"
 
 #include "tools/mlac/Commands.h"
+#include "tools/mlac/MlirSwitches.h"
 #include "tools/mlac/Output.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -24,6 +25,8 @@ std::optional<std::string> mlac::compile(Session &session, const CompileOptions 
 }
 
 int mlac::runCompile(const CompileOptions &options) {
+  if (!applyMlirSwitches(options.mlirSwitches))
+    return kUsageError;
   Session session;
   std::optional<std::string> text = compile(session, options);
   return text && writeOutput(options.output, *text) ? 0 : 1;

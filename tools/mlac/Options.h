@@ -9,6 +9,9 @@
 
 namespace mlac {
 
+/// Exit status of a command line that makes no sense; that of a program that does not compile is 1.
+inline constexpr int kUsageError = 2;
+
 /// What `compile` can print, from the source towards the machine.
 enum class Level { Mla, Tile, Nvvm, Llvm, Ptx, Cubin, Report };
 
@@ -18,7 +21,7 @@ struct SourceOptions {
   std::map<std::string, int64_t> defines;
 };
 
-struct TargetOptions {
+struct TargetNames {
   std::string target = "sm_120";
   std::string profile; // empty: the target's own
   std::string ptx;     // empty: the lowest version that the target takes
@@ -32,16 +35,17 @@ struct DeploymentOptions {
 
 struct CompileOptions {
   SourceOptions source;
-  TargetOptions target;
+  TargetNames target;
   DeploymentOptions deployment;
   Level emit = Level::Ptx;
   std::string kernel; // empty: all
   std::string output = "-";
+  std::vector<std::string> mlirSwitches; // such as --mlir-timing
 };
 
 struct RunOptions {
   SourceOptions source;
-  TargetOptions target;
+  TargetNames target;
   std::string kernel; // empty: the only one
   std::vector<int32_t> kvLens;
   std::vector<int32_t> qLens; // one a request

@@ -12,7 +12,7 @@ static Error writeStandardOutput(StringRef contents) {
   outs().flush();
   std::error_code error = outs().error();
   outs().clear_error();
-  return errorCodeToError(error);
+  return error ? createFileError("standard output", error) : Error::success();
 }
 
 static Error writeFile(StringRef path, StringRef contents) {
@@ -26,6 +26,6 @@ bool mlac::writeOutput(StringRef path, StringRef contents) {
   Error error = path == "-" ? writeStandardOutput(contents) : writeFile(path, contents);
   if (!error)
     return true;
-  WithColor::error() << "cannot write '" << path << "': " << toString(std::move(error)) << '\n';
+  WithColor::error() << "cannot write " << toString(std::move(error)) << '\n';
   return false;
 }

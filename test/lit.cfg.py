@@ -1,0 +1,21 @@
+# The lit suite: every .mla, .mlir and .test file below, outside the unit tests.
+import os
+
+import lit.formats
+
+config.name = "mlac"
+config.test_format = lit.formats.ShTest(execute_external=False)
+config.suffixes = [".mla", ".mlir", ".test"]
+config.excludes = ["unit", "Inputs"]
+config.test_source_root = os.path.join(config.mlac_source_dir, "test")
+config.test_exec_root = os.path.join(config.mlac_binary_dir, "test")
+
+path = [config.mlac_tools_dir, config.llvm_tools_dir, config.environment.get("PATH", "")]
+config.environment["PATH"] = os.pathsep.join(path)
+
+config.substitutions.append(("%python", config.python))
+config.substitutions.append(("%source_dir", config.mlac_source_dir))
+config.substitutions.append(("%examples", os.path.join(config.mlac_source_dir, "examples")))
+
+if os.path.exists(os.path.join(config.mlac_tools_dir, "mla-opt")):
+    config.available_features.add("mla-opt")
