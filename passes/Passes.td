@@ -106,4 +106,13 @@ def CheckTarget : Pass<"mlac-check-target", "::mlir::ModuleOp"> {
   ];
 }
 
+def Emulate : Pass<"mlac-emulate", "::mlir::ModuleOp"> {
+  let summary = "Lowered kernels to host code that runs on the emulator";
+  let description = [{
+    Each instruction becomes a call of the emulator's hook for it, each load and store is preceded by its check, and
+    every kernel gets an entry `<name>_entry` that takes pointers to its arguments. The location of the tile op goes along
+    as text, so that the emulator can name it.
+  }];
+}
+
 #endif

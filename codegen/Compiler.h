@@ -1,0 +1,60 @@
+// The compiler as a library: a module of the mla dialect to any level.
+#pragma once
+
+#include "codegen/LLVM.h"
+#include "codegen/Report.h"
+#include "mlir/Pass/PassManager.h"
+#include "passes/TargetOptions.h"
+
+namespace mlac {
+
+struct CompilerOptions {
+  std::string target = "sm_120";
+  std::string profile;         // empty: the target's own
+  std::string ptx;             // empty: the lowest that the target takes
+  int64_t layers = 0;          // for messages; 0: not given
+  int64_t poolTokens = 0;      // for messages; 0: not given
+  bool packedF32x2 = false;
+  std::string sourceHash;      // for the manifest
+  /// Called with each pass manager before it runs, for printing, timing and reproducers.
+  std::function<mlir::LogicalResult(mlir::PassManager &)> configure;
+};
+
+/// One module on its way down. Each step is taken at most once; errors are diagnostics.
+class Compiler {
+public:
+  static mlir::FailureOr<Compiler> create(mlir::ModuleOp module, CompilerOptions options);
+
+  /// mla to unscheduled tiles with fused dequants.
+  mlir::LogicalResult lowerToTiles();
+  /// Tiles to their scheduled form.
+  mlir::LogicalResult schedule();
+  /// To the LLVM dialect, checked against the target.
+  mlir::LogicalResult lowerToLLVM();
+
+  /// The rest read the lowered module.
+  mlir::FailureOr<std::string> llvmText();
+  /// The artefact: manifest and PTX.
+  mlir::FailureOr<std::string> artefact();
+  /// Needs ptxas.
+  mlir::FailureOr<std::string> cubin();
+  mlir::FailureOr<std::string> report();
+  mla::Manifest manifest() const;
+  /// Host code for the emulator.
+  mlir::FailureOr<std::unique_ptr<HostCode>> host(std::span<const HostCode::Symbol> hooks);
+
+private:
+  Compiler(mlir::ModuleOp module, CompilerOptions options, TargetChoice choice)
+      : module(module), options(std::move(options)), choice(choice) {}
+
+  mlir::LogicalResult run(llvm::function_ref<void(mlir::OpPassManager &)> build);
+  PTXOptions ptxOptions() const { return {choice.target, choice.ptx, options.packedF32x2}; }
+  mlir::FailureOr<Assembled> assembled();
+
+  mlir::ModuleOp module;
+  CompilerOptions options;
+  TargetChoice choice;
+  std::vector<ScheduledFacts> facts;
+};
+
+} // namespace mlac

@@ -1,0 +1,120 @@
+// From attributes of lowered kernels to the manifest.
+#include "codegen/Describe.h"
+
+#include "dialect/tile/Tile.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+
+using namespace mlir;
+
+namespace mlac {
+
+static ::mla::DType dtypeOf(Type type) {
+  if (isa<Float8E4M3FNType>(type))
+    return ::mla::DType::e4m3;
+  if (isa<Float8E5M2Type>(type))
+    return ::mla::DType::e5m2;
+  if (type.isF16())
+    return ::mla::DType::f16;
+  return type.isBF16() ? ::mla::DType::bf16 : ::mla::DType::f32;
+}
+
+/// Bytes that the kernel's accesses need the base and the strides to be a multiple of.
+static int alignmentOf(::mla::Role role, mlir::mla::BufferType type) {
+  switch (role) {
+  case ::mla::Role::cache:
+    return int(type.getAlign());
+  case ::mla::Role::query:
+    return 8; // two pairs of 16-bit values a load
+  default:
+    return 4; // a pair of 16-bit values, or a float, a store
+  }
+}
+
+static ::mla::Role roleOf(StringRef name, mlir::mla::BufferType type, DictionaryAttr info) {
+  if (name == info.getAs<StringAttr>("query").getValue())
+    return ::mla::Role::query;
+  if (name == info.getAs<StringAttr>("cache").getValue())
+    return ::mla::Role::cache;
+  return type.getElementType().isF32() && type.getWidth() == 1 ? ::mla::Role::lse : ::mla::Role::output;
+}
+
+static ::mla::Operand describeOperand(ArrayAttr pair, DictionaryAttr info) {
+  ::mla::Operand operand;
+  auto name = cast<StringAttr>(pair[0]).getValue();
+  operand.name = name.str();
+  auto type = dyn_cast<mlir::mla::BufferType>(cast<TypeAttr>(pair[1]).getValue());
+  if (!type) {
+    operand.role = ::mla::Role::scalar;
+    operand.dtype = ::mla::DType::f32;
+    operand.alignment = 4;
+    return operand;
+  }
+  operand.role = roleOf(name, type, info);
+  operand.layout = type.getLayout() == mlir::mla::Layout::paged ? ::mla::Layout::paged : ::mla::Layout::ragged;
+  operand.dtype = dtypeOf(type.getElementType());
+  operand.shape.assign(type.getShape().begin(), type.getShape().end());
+  if (operand.role == ::mla::Role::lse)
+    operand.shape.pop_back(); // a f32 a head
+  operand.alignment = alignmentOf(operand.role, type);
+  return operand;
+}
+
+static ::mla::Scale describeScale(DictionaryAttr attr) {
+  ::mla::Scale scale;
+  scale.constant = attr.getAs<FloatAttr>("constant").getValueAsDouble();
+  for (Attribute name : attr.getAs<ArrayAttr>("scalars"))
+    scale.scalars.push_back(cast<StringAttr>(name).getValue().str());
+  return scale;
+}
+
+static ::mla::Entry describeEntry(LLVM::LLVMFuncOp function) {
+  ::mla::Entry entry;
+  entry.name = function.getSymName().str();
+  entry.threads = function->getAttrOfType<DenseI32ArrayAttr>("nvvm.reqntid")[0];
+  if (auto bytes = function->getAttrOfType<IntegerAttr>("shared_bytes"))
+    entry.sharedBytes = bytes.getInt();
+  for (Attribute name : function->getAttrOfType<ArrayAttr>("mlac.params"))
+    entry.params.push_back(cast<StringAttr>(name).getValue().str());
+  return entry;
+}
+
+static ::mla::KernelInfo describeKernel(LLVM::LLVMFuncOp main, LLVM::LLVMFuncOp combine) {
+  auto info = main->getAttrOfType<DictionaryAttr>("mlac.info");
+  auto schedule = main->getAttrOfType<tile::ScheduleAttr>("schedule");
+  auto number = [&](StringRef name) { return int(info.getAs<IntegerAttr>(name).getInt()); };
+  ::mla::KernelInfo kernel;
+  kernel.name = main.getSymName().str();
+  kernel.heads = int(main->getAttrOfType<IntegerAttr>("heads").getInt());
+  kernel.qkDim = number("qk_dim");
+  kernel.vDim = number("v_dim");
+  kernel.vOffset = number("v_offset");
+  kernel.compute = dtypeOf(main->getAttrOfType<TypeAttr>("compute").getValue());
+  kernel.causal = info.getAs<BoolAttr>("causal").getValue();
+  StringRef base = info.getAs<StringAttr>("lse").getValue();
+  kernel.lse = ::mla::parseLseBase({base.data(), base.size()}).value_or(::mla::LseBase::none);
+  kernel.scoreScale = describeScale(info.getAs<DictionaryAttr>("score_scale"));
+  kernel.valueScale = describeScale(info.getAs<DictionaryAttr>("value_scale"));
+  for (Attribute pair : main->getAttrOfType<ArrayAttr>("mlac.operands"))
+    kernel.operands.push_back(describeOperand(cast<ArrayAttr>(pair), info));
+  kernel.tile = {.rows = int(schedule.getRows()), .tokens = int(schedule.getTokens()),
+                 .stages = int(schedule.getStages()), .warps = int(schedule.getWarps())};
+  kernel.main = describeEntry(main);
+  kernel.combine = describeEntry(combine);
+  return kernel;
+}
+
+::mla::Manifest describeModule(ModuleOp module, const Provenance &provenance) {
+  ::mla::Manifest manifest;
+  manifest.compiler = "mlac " MLAC_VERSION;
+  manifest.sourceHash = provenance.sourceHash;
+  manifest.target = provenance.target;
+  manifest.profile = provenance.profile;
+  manifest.ptxVersion = formatPtxVersion(provenance.ptx);
+  for (auto function : module.getOps<LLVM::LLVMFuncOp>())
+    if (function->hasAttr("schedule"))
+      manifest.kernels.push_back(describeKernel(
+          function, module.lookupSymbol<LLVM::LLVMFuncOp>((function.getSymName() + "_combine").str())));
+  return manifest;
+}
+
+} // namespace mlac

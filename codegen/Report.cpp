@@ -1,0 +1,122 @@
+// The resource report.
+#include "codegen/Report.h"
+
+#include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/JSON.h"
+
+using namespace mlir;
+namespace json = llvm::json;
+
+namespace mlac {
+
+static std::string place(Location loc) {
+  std::string text = "unknown place";
+  loc->walk([&](Location part) {
+    auto file = dyn_cast<FileLineColLoc>(part);
+    if (!file)
+      return WalkResult::advance();
+    text = (file.getFilename().getValue() + ":" + Twine(file.getLine()) + ":" + Twine(file.getColumn())).str();
+    return WalkResult::interrupt();
+  });
+  return text;
+}
+
+/// The shape of a scheduled kernel, whose values are fragments by now.
+static KernelShape scheduledShape(tile::KernelOp kernel) {
+  KernelShape shape{};
+  shape.compute = kernel.getCompute();
+  shape.heads = kernel.getHeads();
+  kernel.walk([&](tile::QueryFragmentOp op) { shape.query = op.getSource().getType(); });
+  kernel.walk([&](tile::CopyOp op) { shape.cache = op.getSource().getType(); });
+  kernel.walk([&](tile::WeighOp op) {
+    shape.valueColumn = op.getColumn();
+    shape.valueWidth = op.getWidth();
+  });
+  return shape;
+}
+
+std::vector<ScheduledFacts> collectFacts(ModuleOp module) {
+  std::vector<ScheduledFacts> all;
+  for (auto kernel : module.getOps<tile::KernelOp>()) {
+    if (!kernel.getSchedule())
+      continue;
+    ScheduledFacts facts{kernel.getSymName().str(), scheduledShape(kernel), *kernel.getSchedule(), {}, {}};
+    kernel.walk([&](tile::AllocOp op) { facts.allocations.push_back({op.getName().str(), op.getType().getBytes()}); });
+    bool converts = facts.shape.cache.getElementType() != facts.shape.compute;
+    kernel.walk([&](Operation *op) {
+      if (converts && isa<tile::ScoreOp, tile::WeighOp>(op))
+        facts.conversions.push_back((op->getName().getStringRef() + " at " + place(op->getLoc())).str());
+    });
+    all.push_back(std::move(facts));
+  }
+  return all;
+}
+
+static std::string nameOfType(Type type) { return std::string(nameOf(elementOf(type))); }
+
+static json::Value describeCost(const ScheduledFacts &facts, const Profile &profile) {
+  TileCost cost = costOfTile(facts.shape, facts.schedule, profile);
+  return json::Object{{"cycles_per_tile", int64_t(cost.cycles())}, {"memory", int64_t(cost.memory)},
+                      {"matrix", int64_t(cost.matrix)},            {"convert", int64_t(cost.convert)},
+                      {"shared", int64_t(cost.shared)},            {"barriers", int64_t(cost.overhead)},
+                      {"bound", cost.bound().str()}};
+}
+
+static json::Value describeResources(const ::mla::Entry &entry, const Profile &profile, const Assembled *assembled) {
+  json::Object object{{"entry", entry.name}, {"threads", entry.threads}, {"shared_bytes", entry.sharedBytes}};
+  if (!assembled)
+    return object;
+  auto it = assembled->entries.find(entry.name);
+  if (it == assembled->entries.end())
+    return object;
+  const EntryResources &used = it->second;
+  int64_t shared = entry.sharedBytes + used.staticShared;
+  object["registers"] = used.registers;
+  object["spill_bytes"] = used.spillStores + used.spillLoads;
+  object["stack_bytes"] = used.stack;
+  object["static_shared_bytes"] = used.staticShared;
+  int64_t blocks = blocksPerSM(profile, entry.threads, used.registers, shared);
+  object["blocks_per_sm"] = blocks;
+  object["occupancy"] = double(blocks * entry.threads / 32) / double(profile.warpsPerSM);
+  return object;
+}
+
+static json::Value describeKernel(const ::mla::KernelInfo &kernel, const ScheduledFacts &facts, const Profile &profile,
+                                  const Assembled *assembled) {
+  json::Array allocations, conversions;
+  for (const auto &[name, bytes] : facts.allocations)
+    allocations.push_back(json::Object{{"name", name}, {"bytes", bytes}});
+  for (const std::string &where : facts.conversions)
+    conversions.push_back(where);
+  return json::Object{
+      {"kernel", kernel.name},
+      {"storage", nameOfType(facts.shape.cache.getElementType())},
+      {"compute", nameOfType(facts.shape.compute)},
+      {"bytes_per_cached_token", facts.shape.cache.getTokenBytes()},
+      {"tile", json::Object{{"rows", facts.schedule.getRows()}, {"tokens", facts.schedule.getTokens()},
+                            {"stages", facts.schedule.getStages()}, {"dim_warps", facts.schedule.getDimWarps()},
+                            {"token_warps", facts.schedule.getTokenWarps()}}},
+      {"shared_limit", profile.sharedPerBlock},
+      {"allocations", std::move(allocations)},
+      {"dequantised_in", std::move(conversions)},
+      {"main", describeResources(kernel.main, profile, assembled)},
+      {"combine", describeResources(kernel.combine, profile, assembled)},
+      {"cost", describeCost(facts, profile)}};
+}
+
+std::string writeReport(const ::mla::Manifest &manifest, const std::vector<ScheduledFacts> &facts,
+                        const Profile &profile, const Assembled *assembled) {
+  json::Array kernels;
+  for (const ::mla::KernelInfo &kernel : manifest.kernels)
+    for (const ScheduledFacts &fact : facts)
+      if (fact.kernel == kernel.name)
+        kernels.push_back(describeKernel(kernel, fact, profile, assembled));
+  json::Object report{{"target", manifest.target},
+                      {"profile", manifest.profile},
+                      {"ptx", manifest.ptxVersion},
+                      {"ptxas", assembled != nullptr},
+                      {"kernels", std::move(kernels)}};
+  return llvm::formatv("{0:2}\n", json::Value(std::move(report))).str();
+}
+
+} // namespace mlac

@@ -1,0 +1,26 @@
+// The resource report: what each kernel takes, as JSON.
+#pragma once
+
+#include "codegen/Ptxas.h"
+#include "passes/CostModel.h"
+#include "runtime/Manifest.h"
+
+namespace mlac {
+
+/// What is known of one kernel before it is lowered; ModuleOp's scheduled form has the allocations.
+struct ScheduledFacts {
+  std::string kernel;
+  KernelShape shape;
+  mlir::tile::ScheduleAttr schedule;
+  std::vector<std::pair<std::string, int64_t>> allocations; // name, bytes
+  std::vector<std::string> conversions;                     // where stored elements become compute values
+};
+
+/// Facts of every scheduled kernel; to be called between tile-pipeline and tile-to-nvvm.
+std::vector<ScheduledFacts> collectFacts(mlir::ModuleOp module);
+
+/// `assembled` is null where there is no ptxas: registers and spills are then null.
+std::string writeReport(const mla::Manifest &manifest, const std::vector<ScheduledFacts> &facts, const Profile &profile,
+                        const Assembled *assembled);
+
+} // namespace mlac
