@@ -10,6 +10,12 @@
 //  - Only barriers, warp_sync and mbarriers order memory between threads. Shuffles, votes, ldmatrix, mma,
 //  fences
 //    and atomics do not: code that needs them to is wrong on a GPU as well.
+//  - Races between plain accesses to shared memory are found whatever the order of execution. Not found:
+//  races in
+//    global memory; with an atomic that a later atomic of another thread hides; of the thread that issued a
+//    cp.async with its own copy, once an mbarrier let that land; and between bulk copies on mbarriers whose
+//    numbers, in the order of their initialisation, differ by a multiple of 32.
+//  - A thread's stack has 64 KiB. A loop without memory accesses that never ends is not noticed.
 //
 //===----------------------------------------------------------------------===//
 #ifndef MLAC_RUNTIME_EMULATOR_HOOKS_H

@@ -106,6 +106,7 @@ TEST(Convert, Overflow) {
   EXPECT_EQ(mlac_emu_cvt_f16x2_f32(-1e30f, -inf), 0xFC00FC00u);
   EXPECT_EQ(mlac_emu_cvt_bf16x2_f32(std::numeric_limits<float>::max(), inf), 0x7F807F80u);
   EXPECT_EQ(mlac_emu_cvt_e4m3x2_f32(449.0f, 1e9f), 0x7E7Eu);
+  EXPECT_EQ(mlac_emu_cvt_e4m3x2_f32(470.0f, -480.0f), 0x7EFEu);
   EXPECT_EQ(mlac_emu_cvt_e4m3x2_f32(-inf, inf), 0xFE7Eu);
   EXPECT_EQ(mlac_emu_cvt_e4m3x2_f32(nan_, -nan_), 0x7F7Fu);
 }

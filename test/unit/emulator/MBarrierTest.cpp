@@ -68,6 +68,57 @@ TEST(MBarrier, WithoutWaitingThereIsNoOrder) {
   EXPECT_THAT(failureOf(kernel, {.threads = 64}), HasSubstr("data race"));
 }
 
+TEST(MBarrier, WhatComesAfterTheArrivalIsNotReleased) {
+  auto kernel = [] {
+    initialise(32);
+    if (tid() < 32) {
+      mlac_emu_mbarrier_arrive(mbar(), "arrive");
+      put(shared<uint32_t>() + tid(), 1u, "late");
+      return;
+    }
+    await(0);
+    put(shared<uint32_t>() + lane(), 2u, "waiter");
+  };
+  for (uint64_t seed : seeds)
+    EXPECT_THAT(failureOf(kernel, {.threads = 64, .seed = seed}),
+                AllOf(HasSubstr("data race"), HasSubstr("late"), HasSubstr("waiter")));
+}
+
+/// Warp 2 skips phase 0 and knows as little as warp 1 did before it: what it learns is of phase 1 all the
+/// same.
+TEST(MBarrier, EveryPhaseTeachesItsOwn) {
+  Memory memory;
+  auto *flag = static_cast<uint32_t *>(memory.allocate(4));
+  auto untilFlag = [&] {
+    while (mlac_emu_atomic_add(flag, 0, "poll") == 0) {
+    }
+  };
+  auto kernel = [&] {
+    initialise(32);
+    uint32_t warp = tid() / 32;
+    for (uint32_t phase = 0; phase < 2; ++phase) {
+      if (warp == 0) {
+        put(shared<uint32_t>(phase * 128) + lane(), 1u);
+        mlac_emu_mbarrier_arrive(mbar(), "arrive");
+      }
+      if (phase == 0 && warp == 1) {
+        await(0);
+        mlac_emu_warp_sync(all, "sync");
+        mlac_emu_atomic_add(flag, 1, "set");
+      }
+      untilFlag();
+    }
+    if (warp == 2) {
+      await(1);
+      get(shared<uint32_t>(128) + lane());
+    }
+  };
+  for (uint64_t seed : seeds) {
+    *flag = 0;
+    run(memory, kernel, {.threads = 96, .seed = seed});
+  }
+}
+
 TEST(MBarrier, TooManyArrivals) {
   auto kernel = [] {
     initialise(1);
@@ -139,8 +190,7 @@ TEST_F(BulkCopy, ReadingWithoutWaiting) {
   EXPECT_THAT(failureOf(memory, kernel), AllOf(HasSubstr("early"), HasSubstr("in flight")));
 }
 
-TEST_F(BulkCopy, OnlyTheBarrierOrdersTheData) {
-  // Warp 1 waits and then meets warp 0 nowhere; warp 0 issued the copy and does not wait.
+TEST_F(BulkCopy, TheBarrierOrdersTheData) {
   auto kernel = [&] {
     initialise(1);
     if (tid() == 0)
@@ -150,11 +200,11 @@ TEST_F(BulkCopy, OnlyTheBarrierOrdersTheData) {
       get(shared<uint32_t>() + lane());
       mlac_emu_atomic_add(source, 0, "let others run");
     } else {
-      await(0, 1 - 1);
+      await(0);
     }
   };
   run(memory, kernel, {.threads = 64});
-  auto unordered = [&] {
+  auto relayed = [&] {
     initialise(1);
     if (tid() == 0)
       fetch(0, 0);
@@ -167,26 +217,7 @@ TEST_F(BulkCopy, OnlyTheBarrierOrdersTheData) {
       get(shared<uint32_t>() + lane(), "ld");
     }
   };
-  run(memory, unordered, {.threads = 64});
-  auto relay = [&] {
-    initialise(1);
-    if (tid() == 0)
-      fetch(0, 0);
-    if (tid() >= 32) {
-      mlac_emu_barrier_arrive(5, 64, "a");
-      await(0);
-      put(shared<uint32_t>(2048) + lane(), 1u);
-      mlac_emu_barrier_arrive(6, 64, "c");
-    } else {
-      mlac_emu_barrier(5, 64, "b");
-      while (mlac_emu_atomic_add(source + 1000, 0, "spin") == 1000 && shared<uint32_t>()[lane()] == ~0u &&
-             shared<uint32_t>(2048)[lane()] == ~0u) {
-        mlac_emu_barrier(6, 64, "d");
-      }
-      get(shared<uint32_t>() + lane(), "ld");
-    }
-  };
-  run(memory, relay, {.threads = 64});
+  run(memory, relayed, {.threads = 64});
 }
 
 TEST_F(BulkCopy, IssuerThatDoesNotWaitRaces) {
@@ -224,6 +255,33 @@ TEST_F(BulkCopy, IssuerThatDoesNotWaitRaces) {
     };
     EXPECT_THAT(failureOf(memory, racy, {.threads = 96, .seed = seed}),
                 testing::AnyOf(HasSubstr("data race"), HasSubstr("in flight")));
+  }
+}
+
+/// Having seen an earlier phase of the same mbarrier does not help.
+TEST_F(BulkCopy, EveryPhaseMustBeSeen) {
+  auto kernel = [&](bool see) {
+    return [=, this] {
+      initialise(1, 2);
+      if (tid() == 0)
+        fetch(0, 0);
+      await(0);
+      get(shared<uint32_t>() + lane());
+      bar();
+      if (tid() == 64) {
+        fetch(0, 1);
+        fetch(1, 2);
+      }
+      if (see || tid() / 32 == 1)
+        await(1);
+      await(0, 1); // Lands after the other one.
+      if (tid() < 32)
+        get(shared<uint32_t>() + lane(), "ld");
+    };
+  };
+  for (uint64_t seed : seeds) {
+    run(memory, kernel(true), {.threads = 96, .seed = seed});
+    EXPECT_THAT(failureOf(memory, kernel(false), {.threads = 96, .seed = seed}), HasSubstr("data race"));
   }
 }
 

@@ -217,17 +217,48 @@ TEST(Race, HalvesOfAWordStillRaceWithTheWord) {
   expectRace(readers, {}, "half", "byte");
 }
 
+/// Threads 0 and 32 read a word in either order; thread 64 knows of the first only and writes a part of it.
 TEST(Race, SplitWordsKeepTheirReaders) {
   auto kernel = [] {
     if (tid() == 0)
       put(shared<uint32_t>(), 1u);
     bar();
-    get(shared<uint32_t>(), "broadcast");
-    mlac_emu_vote(2, all, 1, "vote");
-    if (tid() == 63)
+    if (tid() == 0 || tid() == 32)
+      get(shared<uint32_t>(), "word");
+    if (tid() / 32 != 1)
+      mlac_emu_barrier(1, 64, "sync");
+    if (tid() < 32)
+      mlac_emu_barrier(2, 64, "hold");
+    if (tid() / 32 == 1)
+      mlac_emu_barrier_arrive(2, 64, "let go");
+    if (tid() == 64)
       put<uint8_t>(shared<uint8_t>(2), 1, "byte");
+    bar("end");
   };
-  expectRace(kernel, {.threads = 64}, "broadcast", "byte");
+  for (uint64_t seed = 0; seed < 20; ++seed)
+    EXPECT_THAT(failureOf(kernel, {.threads = 96, .seed = seed}),
+                AllOf(HasSubstr("data race"), HasSubstr("byte"), HasSubstr("word")));
+}
+
+/// All lanes of a warp read; only lane 0 says so.
+TEST(Race, OneLaneSpeaksForItselfOnly) {
+  auto kernel = [] {
+    if (tid() == 0) {
+      mlac_emu_mbarrier_init(shared(64), 1, "init");
+      put(shared<uint32_t>(), 1u);
+    }
+    bar();
+    if (tid() < 32) {
+      get(shared<uint32_t>(), "lanes");
+      if (tid() == 0)
+        mlac_emu_mbarrier_arrive(shared(64), "arrive");
+      return;
+    }
+    mlac_emu_mbarrier_try_wait(shared(64), 0, "wait");
+    if (tid() == 32)
+      put(shared<uint32_t>(), 2u, "overwrite");
+  };
+  expectRace(kernel, {.threads = 64}, "lanes", "overwrite");
 }
 
 TEST(Race, VectorAccessChecksEveryWord) {

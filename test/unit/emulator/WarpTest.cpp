@@ -101,7 +101,7 @@ TEST(Warp, DifferentInstructionsAreReported) {
   EXPECT_THAT(failureOf(sites), AllOf(HasSubstr("diverged warp"), HasSubstr("then"), HasSubstr("else")));
   auto ops = [] {
     if (lane() < 16)
-      mlac_emu_vote(2, all, 1, "s");
+      mlac_emu_vote(0, all, 1, "s");
     else
       mlac_emu_shfl(0, all, 1, 0, 31, "s");
   };
