@@ -16,7 +16,8 @@ static void checkKernel(Program &program, KernelDecl &kernel, Constants &constan
   for (ResultDecl &result : kernel.results)
     scope.declare(result);
   for (LetDecl &let : kernel.lets)
-    scope.declare(let);
+    if (!diagnostics.full())
+      scope.declare(let);
   BodyChecker(kernel, scope, constants, diagnostics).check();
 }
 

@@ -1,4 +1,4 @@
-// Excerpts with llvm::SourceMgr, clipped to lines of a readable length.
+// Excerpts with llvm::SourceMgr, of lines that can be read.
 #include "frontend/DiagnosticPrinter.h"
 
 #include "llvm/Support/SourceMgr.h"
@@ -39,10 +39,10 @@ void DiagnosticPrinter::print(mlir::Diagnostic &diagnostic, bool wantsExcerpt) {
   if (isa<mlir::UnknownLoc>(location)) // about no place in particular: without "<unknown>"
     return SMDiagnostic("", kindOf(diagnostic), diagnostic.str()).print(nullptr, os);
   emitDiagnostic(location, diagnostic.str(), diagnostic.getSeverity(),
-                 wantsExcerpt && hasShortLine(location));
+                 wantsExcerpt && hasReadableLine(location));
 }
 
-bool DiagnosticPrinter::hasShortLine(mlir::Location location) {
+bool DiagnosticPrinter::hasReadableLine(mlir::Location location) {
   auto position = location->findInstanceOf<mlir::FileLineColLoc>();
   const MemoryBuffer *buffer = position ? getBufferForFile(position.getFilename().getValue()) : nullptr;
   if (!buffer || position.getLine() == 0)
@@ -54,5 +54,7 @@ bool DiagnosticPrinter::hasShortLine(mlir::Location location) {
   if (!start.isValid())
     return false;
   StringRef rest(start.getPointer(), buffer->getBufferEnd() - start.getPointer());
-  return std::min(rest.find('\n'), rest.size()) <= kLongestExcerpt;
+  StringRef line = rest.take_until([](char c) { return c == '\n'; });
+  return line.size() <= kLongestExcerpt &&
+         none_of(line.rtrim('\r'), [](unsigned char c) { return c != '\t' && (c < ' ' || c == 0x7f); });
 }

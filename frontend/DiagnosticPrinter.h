@@ -5,8 +5,8 @@
 
 namespace mlac {
 
-/// Installed for its lifetime. Prints the excerpts with llvm::SourceMgr, except those of lines too long to
-/// read.
+/// Installed for its lifetime. Prints excerpts with llvm::SourceMgr, except those of lines that are too long
+/// to read or would control the terminal.
 class DiagnosticPrinter : public mlir::SourceMgrDiagnosticHandler {
 public:
   static constexpr size_t kLongestExcerpt = 300;
@@ -16,7 +16,7 @@ public:
 private:
   void print(mlir::Diagnostic &diagnostic);
   void print(mlir::Diagnostic &diagnostic, bool wantsExcerpt);
-  bool hasShortLine(mlir::Location location);
+  bool hasReadableLine(mlir::Location location);
 };
 
 } // namespace mlac

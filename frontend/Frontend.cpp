@@ -4,9 +4,9 @@
 #include "frontend/Builder.h"
 #include "frontend/Checker.h"
 #include "frontend/Parser.h"
+#include "frontend/ReadSource.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/Verifier.h"
-#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/SourceMgr.h"
 
@@ -38,13 +38,6 @@ static Kernels compile(StringRef text, StringRef name, mlir::MLIRContext *contex
   return diagnostics.hasErrors() ? Kernels() : build(program, source, context);
 }
 
-/// Reports why a file is not read.
-static Kernels unreadable(StringRef path, const Twine &reason, mlir::MLIRContext *context) {
-  mlir::emitError(mlir::UnknownLoc::get(context))
-      << "cannot read '" << path << "': " << reason << " [source-file]";
-  return {};
-}
-
 Kernels mlac::parseSource(StringRef text, StringRef name, SourceMgr &sources, mlir::MLIRContext *context,
                           const FrontendOptions &options) {
   unsigned id = sources.AddNewSourceBuffer(MemoryBuffer::getMemBufferCopy(text, name), SMLoc());
@@ -53,20 +46,10 @@ Kernels mlac::parseSource(StringRef text, StringRef name, SourceMgr &sources, ml
 
 Kernels mlac::parseFile(StringRef path, SourceMgr &sources, mlir::MLIRContext *context,
                         const FrontendOptions &options) {
-  sys::fs::file_status status;
-  if (path != "-") {
-    if (std::error_code error = sys::fs::status(path, status))
-      return unreadable(path, error.message(), context);
-    if (is_directory(status))
-      return unreadable(path, "it is a directory", context);
-    if (status.type() != sys::fs::file_type::regular_file && status.type() != sys::fs::file_type::fifo_file)
-      return unreadable(path, "it is not a file", context);
-    if (is_regular_file(status) && status.getSize() > kLargestSource)
-      return unreadable(path, "it is larger than 64 MiB", context);
-  }
-  ErrorOr<std::unique_ptr<MemoryBuffer>> buffer = MemoryBuffer::getFileOrSTDIN(path);
-  if (!buffer)
-    return unreadable(path, buffer.getError().message(), context);
-  StringRef name = path == "-" ? "<stdin>" : path;
-  return parseSource((*buffer)->getBuffer(), name, sources, context, options);
+  if (Expected<SmallString<0>> text = readSource(path))
+    return parseSource(*text, path == "-" ? "<stdin>" : path, sources, context, options);
+  else
+    mlir::emitError(mlir::UnknownLoc::get(context))
+        << "cannot read '" << path << "': " << toString(text.takeError()) << " [source-file]";
+  return {};
 }
