@@ -4,6 +4,8 @@
 #include "tools/mlac/Commands.h"
 #include "tools/mlac/MlirSwitches.h"
 #include "tools/mlac/Output.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/SHA256.h"
 #include "llvm/Support/raw_ostream.h"
 
 using namespace mlac;
@@ -14,14 +16,65 @@ static std::string print(mlir::ModuleOp module) {
   return text;
 }
 
+static std::optional<std::string> toOptional(mlir::FailureOr<std::string> text) {
+  return succeeded(text) ? std::optional<std::string>(std::move(*text)) : std::nullopt;
+}
+
+/// Hash of the program as the frontend understood it and of all that decides what becomes of it.
+static std::string hashOf(Session &session, const TargetNames &target) {
+  std::string text = "mlac " MLAC_VERSION "\n" + target.target + "\n" + target.profile + "\n" + target.ptx + "\n";
+  for (unsigned id = 1; id <= session.sources.getNumBuffers(); ++id)
+    text += session.sources.getMemoryBuffer(id)->getBuffer();
+  return llvm::toHex(llvm::SHA256::hash(llvm::arrayRefFromStringRef(text)), /*LowerCase=*/true);
+}
+
+CompilerOptions mlac::compilerOptions(Session &session, const TargetNames &target,
+                                      const DeploymentOptions &deployment) {
+  CompilerOptions options;
+  options.target = target.target;
+  options.profile = target.profile;
+  options.ptx = target.ptx;
+  options.layers = deployment.layers;
+  options.poolTokens = deployment.poolTokens;
+  options.sourceHash = hashOf(session, target);
+  options.configure = [](mlir::PassManager &manager) {
+    mlir::applyDefaultTimingPassManagerCLOptions(manager);
+    return mlir::applyPassManagerCLOptions(manager);
+  };
+  return options;
+}
+
+/// Lowers step by step to the level asked for and prints it.
+static std::optional<std::string> lower(Compiler &compiler, mlir::ModuleOp module, Level level) {
+  if (failed(compiler.lowerToTiles()) || failed(compiler.schedule()))
+    return std::nullopt;
+  if (level == Level::Tile)
+    return print(module);
+  if (failed(compiler.lowerToLLVM()))
+    return std::nullopt;
+  switch (level) {
+  case Level::Nvvm:
+    return print(module);
+  case Level::Llvm:
+    return toOptional(compiler.llvmText());
+  case Level::Cubin:
+    return toOptional(compiler.cubin());
+  case Level::Report:
+    return toOptional(compiler.report());
+  default:
+    return toOptional(compiler.artefact());
+  }
+}
+
 std::optional<std::string> mlac::compile(Session &session, const CompileOptions &options) {
   mlir::OwningOpRef<mlir::ModuleOp> module = session.load(options.source);
   if (!module || failed(selectKernel(*module, options.kernel)))
     return std::nullopt;
   if (options.emit == Level::Mla)
     return print(*module);
-  mlir::emitError(mlir::UnknownLoc::get(&session.context)) << "this build emits mla alone; use --emit=mla";
-  return std::nullopt;
+  mlir::FailureOr<Compiler> compiler =
+      Compiler::create(*module, compilerOptions(session, options.target, options.deployment));
+  return succeeded(compiler) ? lower(*compiler, *module, options.emit) : std::nullopt;
 }
 
 int mlac::runCompile(const CompileOptions &options) {

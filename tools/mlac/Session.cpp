@@ -8,7 +8,10 @@
 
 using namespace mlac;
 
-Session::Session() : printer(sources, &context, llvm::errs()) {}
+Session::Session() : printer(sources, &context, llvm::errs()) {
+  // The source excerpt says where; the op's own text belongs to --emit.
+  context.printOpOnDiagnostic(false);
+}
 
 mlir::OwningOpRef<mlir::ModuleOp> Session::load(const SourceOptions &options) {
   return parseFile(options.file, sources, &context, {.defines = options.defines});
