@@ -43,7 +43,7 @@ def MLA_ReturnOp : MLA_Op<"return", [Pure, Terminator, HasParent<"KernelOp">]> {
     shape, a log-sum-exp its declared base.
   }];
   let arguments = (ins Variadic<AnyType>:$values);
-  let assemblyFormat = "$values attr-dict `:` type($values)";
+  let assemblyFormat = "($values^ `:` type($values))? attr-dict";
   let hasVerifier = 1;
 }
 
