@@ -66,7 +66,8 @@ struct Schedule : mlac::impl::ScheduleBase<Schedule> {
                      int64_t tokenWarps, int64_t packed) {
     auto quiet = [&] { return InFlightDiagnostic(); };
     auto attr = tile::ScheduleAttr::getChecked(quiet, &getContext(), rows, tokens, stages, dimWarps, tokenWarps);
-    if (!attr)
+    // A warp owns whole blocks of value dimensions: 320 of them do not spread over four warps.
+    if (!attr || shape.valueWidth % attr.getValueDimsPerWarp(shape.valueWidth))
       return {};
     int64_t rowTiles = (packed + rows - 1) / rows;
     double cost = costOfTile(shape, attr, limits).cycles() * double(rowTiles) / double(tokens);

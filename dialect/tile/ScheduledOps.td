@@ -90,11 +90,13 @@ def Tile_RescaleOp : Tile_Op<"rescale", [AllTypesMatch<["accumulator", "result"]
 
 def Tile_WeighOp : Tile_Op<"weigh", [AllTypesMatch<["accumulator", "result"]>]> {
   let summary = "accumulator + values of one stage times probabilities; a warp owns a range of value dimensions";
+  let description = "Rule: [weigh-dims] the warps' ranges cover the value exactly.";
   let arguments = (ins Tile_FragmentType:$accumulator, Tile_SharedType:$probs, Tile_SharedType:$ring, I32:$stage,
                        I64Attr:$column, I64Attr:$width);
   let results = (outs Tile_FragmentType:$result);
   let assemblyFormat = [{ $accumulator `,` $probs `,` $ring `[` $stage `]` `columns` $column `+` $width attr-dict
                           `:` type($accumulator) `,` type($probs) `,` type($ring) }];
+  let hasVerifier = 1;
 }
 
 def Tile_ZeroOp : Tile_Op<"zero", [Pure]> {

@@ -97,6 +97,8 @@ LogicalResult SharedType::verify(function_ref<InFlightDiagnostic()> emitError, A
                                  int64_t pitch) {
   if (shape.size() != 3)
     return emitError() << "shared memory is stages x rows x columns [shared-rank]";
+  if (!isa<FloatType>(element))
+    return emitError() << "shared memory holds floating-point values, not " << element << " [shared-element]";
   int64_t rowBytes = shape[2] * element.getIntOrFloatBitWidth() / 8;
   if (pitch < rowBytes)
     return emitError() << "rows of " << rowBytes << " bytes do not fit a pitch of " << pitch << " [shared-pitch]";
@@ -127,7 +129,7 @@ void FragmentType::print(AsmPrinter &printer) const {
 
 LogicalResult FragmentType::verify(function_ref<InFlightDiagnostic()> emitError, Role role, ArrayRef<int64_t> shape,
                                    Type element) {
-  if (shape.size() != 2 || shape[0] % 16 || shape[1] % 8)
+  if (shape.size() != 2 || shape[0] < 16 || shape[1] < 8 || shape[0] % 16 || shape[1] % 8)
     return emitError() << "a fragment is a multiple of 16 x a multiple of 8 [fragment-shape]";
   if (role == Role::accumulator ? !element.isF32() : !isa<Float16Type, BFloat16Type>(element))
     return emitError() << "an accumulator holds f32, an operand f16 or bf16 [fragment-element]";
@@ -153,7 +155,7 @@ LogicalResult ScheduleAttr::verify(function_ref<InFlightDiagnostic()> emitError,
                        << "; a power of two up to 32 warps [schedule-warps]";
   if (tokens < 16 * tokenWarps || tokens % (16 * tokenWarps) || !llvm::isPowerOf2_64(tokens))
     return emitError() << "tokens is " << tokens << "; a power of two, 16 or more a token warp [schedule-tokens]";
-  if (rows * tokens < threads || threads / rows > 32 || threads < tokens)
+  if (rows * tokens < threads || threads / rows > 32 || threads < std::max(rows, tokens))
     return emitError() << rows << " x " << tokens << " scores do not spread over " << threads
                        << " threads [schedule-spread]";
   return success();
