@@ -34,7 +34,8 @@ def Tile : Pass<"mla-tile", "::mlir::ModuleOp"> {
     Makes two entry points a kernel: the walk over the plan's work items, and the combine of rows that were
     split over blocks. Rules: [attention-form] results are softmax(scores) @ value and logsumexp(scores) of one
     query and one cache; [latent-width] the value is a multiple of 64 up to 512 wide; [rope-width] the key is 0, 16, 32 or
-    64 wider; [value-offset] the value starts at a multiple of 16; [heads-range] 1 to 128 heads.
+    64 wider; [value-offset] the value starts at a multiple of 16; [heads-range] 1 to 128 heads;
+    [query-storage] the query is f16 or bf16; [output-storage] the output is f16, bf16 or f32.
   }];
   let dependentDialects = ["::mlir::tile::TileDialect", "::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect"];
 }

@@ -53,10 +53,10 @@ FailureOr<Value> cacheOf(Operation *user, Value rows, int64_t &column, int64_t &
   column = 0;
   while (!isa<mla::BufferType>(rows.getType())) {
     Operation *def = rows.getDefiningOp();
-    if (auto slice = dyn_cast<mla::SliceOp>(def)) {
+    if (auto slice = dyn_cast_or_null<mla::SliceOp>(def)) {
       column += slice.getBegin();
       rows = slice.getSource();
-    } else if (auto dequant = dyn_cast<mla::DequantOp>(def)) {
+    } else if (auto dequant = dyn_cast_or_null<mla::DequantOp>(def)) {
       dequantised = true;
       rows = dequant.getSource();
     } else {
@@ -132,6 +132,19 @@ LogicalResult checkWidths(Operation *op, const Attention &attention) {
   return success();
 }
 
+/// Storage of what the tiles load and store, apart from the cache: its conversions are the target's to allow.
+LogicalResult checkStorage(mla::KernelOp kernel, const Attention &attention) {
+  Type query = cast<mla::BufferType>(attention.query.getType()).getElementType();
+  if (!isa<Float16Type, BFloat16Type>(query))
+    return kernel.emitError() << "the query is stored as " << query << "; f16 or bf16 [query-storage]";
+  for (Type type : kernel.getResultTypes())
+    if (auto buffer = dyn_cast<mla::BufferType>(type))
+      if (!isa<Float16Type, BFloat16Type, Float32Type>(buffer.getElementType()))
+        return kernel.emitError() << "the output is stored as " << buffer.getElementType()
+                                  << "; f16, bf16 or f32 [output-storage]";
+  return success();
+}
+
 FailureOr<Attention> matchAttention(mla::KernelOp kernel) {
   Attention attention;
   auto ret = cast<mla::ReturnOp>(kernel.getBody().front().getTerminator());
@@ -144,7 +157,7 @@ FailureOr<Attention> matchAttention(mla::KernelOp kernel) {
   for (Value value : ret.getValues())
     if (isa<mla::LseType>(value.getType()) && failed(matchLse(ret, value, attention)))
       return failure();
-  if (failed(checkWidths(kernel, attention)))
+  if (failed(checkWidths(kernel, attention)) || failed(checkStorage(kernel, attention)))
     return failure();
   return attention;
 }
