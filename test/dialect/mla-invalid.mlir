@@ -1,0 +1,226 @@
+// Every verifier rule of the mla dialect: one kernel a message, named after its rule.
+// RUN: mla-opt %s -split-input-file -verify-diagnostics
+
+//===-- Types ---===//
+
+// expected-error@+1 {{a token's row has one or two positive dimensions [row-shape]}}
+mla.kernel @"row-shape"(%a: !mla.buffer<paged, 0xf16>) attributes {compute = f16} {}
+
+// -----
+
+// expected-error@+1 {{a token's row has one or two positive dimensions [row-shape]}}
+mla.kernel @"row-shape"(%a: !mla.buffer<ragged, 2x8x64xf16>) attributes {compute = f16} {}
+
+// -----
+
+// expected-error@+1 {{a token's row has one or two positive dimensions [row-shape]}}
+mla.kernel @"row-shape"(%a: !mla.rows<f16>) attributes {compute = f16} {}
+
+// -----
+
+// expected-error@+1 {{storage type 'i8' is not supported; e4m3, e5m2, f16, bf16 or f32 [buffer-storage]}}
+mla.kernel @"buffer-storage"(%a: !mla.buffer<paged, 576xi8>) attributes {compute = f16} {}
+
+// -----
+
+// The look-alike with infinities is another type.
+// expected-error@+1 {{storage type 'f8E4M3' is not supported; e4m3, e5m2, f16, bf16 or f32 [buffer-storage]}}
+mla.kernel @"buffer-storage"(%a: !mla.buffer<paged, 576xf8E4M3>) attributes {compute = f16} {}
+
+// -----
+
+// expected-error@+1 {{alignment of 2 bytes is not supported; 4, 8 or 16 [buffer-align]}}
+mla.kernel @"buffer-align"(%a: !mla.buffer<paged, 576xf16, align = 2>) attributes {compute = f16} {}
+
+// -----
+
+// expected-error@+1 {{alignment of 32 bytes is not supported; 4, 8 or 16 [buffer-align]}}
+mla.kernel @"buffer-align"(%a: !mla.buffer<paged, 576xf16, align = 32>) attributes {compute = f16} {}
+
+// -----
+
+// expected-error@+1 {{rows hold floating-point values, not 'i32' [rows-element]}}
+mla.kernel @"rows-element"(%a: !mla.rows<576xi32>) attributes {compute = f16} {}
+
+// -----
+
+// expected-error@+1 {{unknown layout 'blocked'; ragged or paged}}
+mla.kernel @layout(%a: !mla.buffer<blocked, 576xf16>) attributes {compute = f16} {}
+
+// -----
+
+//===-- Structure ---===//
+
+// expected-error@+1 {{'mla.kernel' op cannot compute in 'f32'; f16 or bf16 [kernel-compute]}}
+mla.kernel @"kernel-compute"() attributes {compute = f32} {
+  mla.return
+}
+
+// -----
+
+// expected-error@+1 {{'mla.kernel' op cannot return '!mla.rows<8x512xf32>'; buffers and log-sum-exps [kernel-results]}}
+mla.kernel @"kernel-results"(%a: !mla.rows<8x512xf32>) -> !mla.rows<8x512xf32> attributes {compute = f16} {
+  mla.return %a : !mla.rows<8x512xf32>
+}
+
+// -----
+
+mla.kernel @"return-count"(%a: !mla.lse<8, ln>) -> !mla.lse<8, ln> attributes {compute = f16} {
+  // expected-error@+1 {{'mla.return' op returns 2 values, the kernel declares 1 [return-count]}}
+  mla.return %a, %a : !mla.lse<8, ln>, !mla.lse<8, ln>
+}
+
+// -----
+
+mla.kernel @"return-type"(%a: !mla.rows<8x512xf32>) -> !mla.buffer<ragged, 16x512xbf16> attributes {compute = f16} {
+  // expected-error@+1 {{'mla.return' op returns '!mla.rows<8x512xf32>' where '!mla.buffer<ragged, 16x512xbf16>' is declared [return-type]}}
+  mla.return %a : !mla.rows<8x512xf32>
+}
+
+// -----
+
+// The base of a log-sum-exp is part of what is declared.
+mla.kernel @"return-type"(%a: !mla.lse<8, ln>) -> !mla.lse<8, log2> attributes {compute = f16} {
+  // expected-error@+1 {{'mla.return' op returns '!mla.lse<8, ln>' where '!mla.lse<8, log2>' is declared [return-type]}}
+  mla.return %a : !mla.lse<8, ln>
+}
+
+// -----
+
+//===-- Stored values become numbers ---===//
+
+mla.kernel @"dequant-shape"(%a: !mla.buffer<paged, 576xf8E4M3FN>) attributes {compute = f16} {
+  // expected-error@+1 {{'mla.dequant' op changes the row's shape [dequant-shape]}}
+  %0 = mla.dequant %a : <paged, 576xf8E4M3FN> -> <512xf16>
+  mla.return
+}
+
+// -----
+
+mla.kernel @"dequant-compute"(%a: !mla.buffer<paged, 576xf8E4M3FN>) attributes {compute = bf16} {
+  // expected-error@+1 {{'mla.dequant' op makes 'f16' where the kernel computes in 'bf16' [dequant-compute]}}
+  %0 = mla.dequant %a : <paged, 576xf8E4M3FN> -> <576xf16>
+  mla.return
+}
+
+// -----
+
+mla.kernel @"cast-shape"(%a: !mla.buffer<paged, 576xf8E4M3FN>) attributes {compute = bf16} {
+  // expected-error@+1 {{'mla.cast' op changes the row's shape [cast-shape]}}
+  %0 = mla.cast %a : !mla.buffer<paged, 576xf8E4M3FN> -> <1x576xbf16>
+  mla.return
+}
+
+// -----
+
+mla.kernel @"slice-bounds"(%a: !mla.rows<576xf16>) attributes {compute = f16} {
+  // expected-error@+1 {{'mla.slice' op [512:577] is not within a row of 576 [slice-bounds]}}
+  %0 = mla.slice %a[512 : 577] : !mla.rows<576xf16> -> <65xf16>
+  mla.return
+}
+
+// -----
+
+mla.kernel @"slice-bounds"(%a: !mla.rows<576xf16>) attributes {compute = f16} {
+  // expected-error@+1 {{'mla.slice' op [64:64] is not within a row of 576 [slice-bounds]}}
+  %0 = mla.slice %a[64 : 64] : !mla.rows<576xf16> -> <64xf16>
+  mla.return
+}
+
+// -----
+
+mla.kernel @"slice-bounds"(%a: !mla.rows<576xf16>) attributes {compute = f16} {
+  // expected-error@+1 {{'mla.slice' op [-1:63] is not within a row of 576 [slice-bounds]}}
+  %0 = mla.slice %a[-1 : 63] : !mla.rows<576xf16> -> <64xf16>
+  mla.return
+}
+
+// -----
+
+mla.kernel @"slice-bounds"(%a: !mla.buffer<paged, 576xf8E4M3FN>) attributes {compute = f16} {
+  // expected-error@+1 {{'mla.slice' op has a result type that is not its slice [slice-bounds]}}
+  %0 = mla.slice %a[0 : 512] : !mla.buffer<paged, 576xf8E4M3FN> -> <512xf16>
+  mla.return
+}
+
+// -----
+
+//===-- Attention ---===//
+
+mla.kernel @"dot-query"(%q: !mla.buffer<ragged, 576xf16>, %k: !mla.rows<576xf16>) attributes {compute = f16} {
+  // expected-error@+1 {{'mla.dot' op has a query without heads [dot-query]}}
+  %0 = mla.dot %q, %k : !mla.buffer<ragged, 576xf16>, !mla.rows<576xf16> -> <1>
+  mla.return
+}
+
+// -----
+
+mla.kernel @"dot-query"(%q: !mla.buffer<ragged, 8x576xf16>, %k: !mla.rows<576xf16>) attributes {compute = f16} {
+  // expected-error@+1 {{'mla.dot' op has scores of 16 heads for a query of 8 [dot-query]}}
+  %0 = mla.dot %q, %k : !mla.buffer<ragged, 8x576xf16>, !mla.rows<576xf16> -> <16>
+  mla.return
+}
+
+// -----
+
+mla.kernel @"dot-key"(%q: !mla.buffer<ragged, 8x576xf16>, %k: !mla.rows<8x576xf16>) attributes {compute = f16} {
+  // expected-error@+1 {{'mla.dot' op has a key with heads; the latent row is shared by all heads [dot-key]}}
+  %0 = mla.dot %q, %k : !mla.buffer<ragged, 8x576xf16>, !mla.rows<8x576xf16> -> <8>
+  mla.return
+}
+
+// -----
+
+mla.kernel @"dot-width"(%q: !mla.buffer<ragged, 8x576xf16>, %k: !mla.rows<512xf16>) attributes {compute = f16} {
+  // expected-error@+1 {{'mla.dot' op contracts a query row of 576 with a key row of 512 [dot-width]}}
+  %0 = mla.dot %q, %k : !mla.buffer<ragged, 8x576xf16>, !mla.rows<512xf16> -> <8>
+  mla.return
+}
+
+// -----
+
+mla.kernel @"dot-storage"(%q: !mla.buffer<ragged, 8x576xf16>, %k: !mla.buffer<paged, 576xf8E4M3FN>) attributes {compute = f16} {
+  // expected-error@+1 {{'mla.dot' op uses a key stored as 'f8E4M3FN' where the kernel computes in 'f16'; read it through mla.dequant [dot-storage]}}
+  %0 = mla.dot %q, %k : !mla.buffer<ragged, 8x576xf16>, !mla.buffer<paged, 576xf8E4M3FN> -> <8>
+  mla.return
+}
+
+// -----
+
+mla.kernel @"softmax-heads"(%s: !mla.scores<8>) attributes {compute = f16} {
+  // expected-error@+1 {{'mla.softmax' op changes the number of heads [softmax-heads]}}
+  %0 = mla.softmax %s : <8> -> <16>
+  mla.return
+}
+
+// -----
+
+mla.kernel @"attend-value"(%p: !mla.probs<8>, %v: !mla.rows<8x512xf16>) attributes {compute = f16} {
+  // expected-error@+1 {{'mla.attend' op has a value with heads; the latent row is shared by all heads [attend-value]}}
+  %0 = mla.attend %p, %v : <8>, !mla.rows<8x512xf16> -> <8x512xf32>
+  mla.return
+}
+
+// -----
+
+mla.kernel @"attend-result"(%p: !mla.probs<8>, %v: !mla.rows<512xf16>) attributes {compute = f16} {
+  // expected-error@+1 {{'mla.attend' op must give f32 rows of 8x512 [attend-result]}}
+  %0 = mla.attend %p, %v : <8>, !mla.rows<512xf16> -> <8x512xf16>
+  mla.return
+}
+
+// -----
+
+mla.kernel @"attend-storage"(%p: !mla.probs<8>, %v: !mla.buffer<paged, 512xf16>) attributes {compute = bf16} {
+  // expected-error@+1 {{'mla.attend' op uses a value stored as 'f16' where the kernel computes in 'bf16'; read it through mla.dequant [attend-storage]}}
+  %0 = mla.attend %p, %v : <8>, !mla.buffer<paged, 512xf16> -> <8x512xf32>
+  mla.return
+}
+
+// -----
+
+mla.kernel @"lse-heads"(%s: !mla.scores<8>) attributes {compute = f16} {
+  // expected-error@+1 {{'mla.logsumexp' op changes the number of heads [lse-heads]}}
+  %0 = mla.logsumexp %s : <8> -> <4, ln>
+  mla.return
+}

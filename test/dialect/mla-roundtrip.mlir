@@ -1,0 +1,56 @@
+// Every op and type of the mla dialect prints what it parses, in its own and in the generic form.
+// RUN: mla-opt %s | mla-opt | FileCheck %s
+// RUN: mla-opt %s --mlir-print-op-generic | mla-opt | FileCheck %s
+
+// CHECK-LABEL: mla.kernel @fp8_cache
+// CHECK-SAME: %[[Q:[a-z0-9]+]]: !mla.buffer<ragged, 8x576xbf16> {mla.name = "q"}
+// CHECK-SAME: %[[KV:[a-z0-9]+]]: !mla.buffer<paged, 576xf8E4M3FN> {mla.name = "kv"}
+// CHECK-SAME: %[[S:[a-z0-9]+]]: f32 {mla.name = "s"}
+// CHECK-SAME: -> (!mla.buffer<ragged, 8x512xbf16> {mla.name = "o"}, !mla.lse<8, log2> {mla.name = "lse"})
+// CHECK-SAME: attributes {compute = f16, mla.hints = {rows = 8 : i64}}
+mla.kernel @fp8_cache(%q: !mla.buffer<ragged, 8x576xbf16> {mla.name = "q"},
+                      %kv: !mla.buffer<paged, 576xf8E4M3FN> {mla.name = "kv"}, %s: f32 {mla.name = "s"})
+    -> (!mla.buffer<ragged, 8x512xbf16> {mla.name = "o"}, !mla.lse<8, log2> {mla.name = "lse"})
+    attributes {compute = f16, mla.hints = {rows = 8 : i64}} {
+  // CHECK: %[[K:.+]] = mla.dequant %[[KV]] : <paged, 576xf8E4M3FN> -> <576xf16>
+  %k = mla.dequant %kv : <paged, 576xf8E4M3FN> -> <576xf16>
+  // CHECK: %[[KS:.+]] = mla.scale %[[K]], %[[S]] : !mla.rows<576xf16>
+  %ks = mla.scale %k, %s : !mla.rows<576xf16>
+  // CHECK: %[[DOT:.+]] = mla.dot %[[Q]], %[[KS]] : !mla.buffer<ragged, 8x576xbf16>, !mla.rows<576xf16> -> <8>
+  %dot = mla.dot %q, %ks : !mla.buffer<ragged, 8x576xbf16>, !mla.rows<576xf16> -> <8>
+  // CHECK: %[[SCALED:.+]] = mla.scale %[[DOT]], %[[S]] : !mla.scores<8>
+  %scaled = mla.scale %dot, %s : !mla.scores<8>
+  // CHECK: %[[SCORES:.+]] = mla.causal %[[SCALED]] : <8>
+  %scores = mla.causal %scaled : <8>
+  // CHECK: %[[PROBS:.+]] = mla.softmax %[[SCORES]] : <8> -> <8>
+  %probs = mla.softmax %scores : <8> -> <8>
+  // CHECK: %[[V:.+]] = mla.slice %[[KS]][0 : 512] : !mla.rows<576xf16> -> <512xf16>
+  %v = mla.slice %ks[0 : 512] : !mla.rows<576xf16> -> <512xf16>
+  // CHECK: %[[OUT:.+]] = mla.attend %[[PROBS]], %[[V]] : <8>, !mla.rows<512xf16> -> <8x512xf32>
+  %out = mla.attend %probs, %v : <8>, !mla.rows<512xf16> -> <8x512xf32>
+  // CHECK: %[[LSE:.+]] = mla.logsumexp %[[SCORES]] : <8> -> <8, log2>
+  %lse = mla.logsumexp %scores : <8> -> <8, log2>
+  // CHECK: mla.return %[[OUT]], %[[LSE]] : !mla.rows<8x512xf32>, !mla.lse<8, log2>
+  mla.return %out, %lse : !mla.rows<8x512xf32>, !mla.lse<8, log2>
+}
+
+// Every storage type, alignment and layout; a log-sum-exp with base e; 16 bytes of alignment go without saying.
+// CHECK-LABEL: mla.kernel @types
+// CHECK-SAME: !mla.buffer<paged, 576xf8E5M2>, %{{.+}}: !mla.buffer<ragged, 512xf16, align = 8>,
+// CHECK-SAME: !mla.buffer<paged, 4x128xf32, align = 4>, %{{.+}}: !mla.buffer<paged, 576xbf16>) -> !mla.lse<4, ln>
+mla.kernel @types(%a: !mla.buffer<paged, 576xf8E5M2>, %b: !mla.buffer<ragged, 512xf16, align = 8>,
+                  %c: !mla.buffer<paged, 4x128xf32, align = 4>, %d: !mla.buffer<paged, 576xbf16, align = 16>)
+    -> !mla.lse<4, ln> attributes {compute = bf16} {
+  // CHECK: mla.cast %{{.+}} : !mla.buffer<paged, 576xf8E5M2> -> <576xf16>
+  %half = mla.cast %a : !mla.buffer<paged, 576xf8E5M2> -> <576xf16>
+  // CHECK: mla.cast %{{.+}} : !mla.rows<576xf16> -> <576xbf16>
+  %rows = mla.cast %half : !mla.rows<576xf16> -> <576xbf16>
+  // CHECK: mla.slice %{{.+}}[448 : 576] : !mla.buffer<paged, 576xbf16> -> <128xbf16>
+  %key = mla.slice %d[448 : 576] : !mla.buffer<paged, 576xbf16> -> <128xbf16>
+  // CHECK: mla.slice %{{.+}}[0 : 64] : !mla.buffer<paged, 4x128xf32, align = 4> -> <4x64xf32>
+  %narrow = mla.slice %c[0 : 64] : !mla.buffer<paged, 4x128xf32, align = 4> -> <4x64xf32>
+  %dot = mla.dot %c, %key : !mla.buffer<paged, 4x128xf32, align = 4>, !mla.rows<128xbf16> -> <4>
+  // CHECK: mla.logsumexp %{{.+}} : <4> -> <4, ln>
+  %lse = mla.logsumexp %dot : <4> -> <4, ln>
+  mla.return %lse : !mla.lse<4, ln>
+}

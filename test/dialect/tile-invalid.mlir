@@ -1,0 +1,341 @@
+// Every verifier rule of the tile dialect: one kernel a message, named after its rule.
+// RUN: mla-opt %s -split-input-file -verify-diagnostics
+
+//===-- Types ---===//
+
+// expected-error@+1 {{a tile has rows and columns, not 1 dimensions [tile-rank]}}
+tile.kernel @"tile-rank"(%a: !tile.tile<64xf16>) attributes {compute = f16, heads = 8 : i64} {}
+
+// -----
+
+// expected-error@+1 {{a tile holds floating-point values [tile-element]}}
+tile.kernel @"tile-element"(%a: !tile.tile<64x576xi8>) attributes {compute = f16, heads = 8 : i64} {}
+
+// -----
+
+// expected-error@+1 {{a tile holds floating-point values [tile-element]}}
+tile.kernel @"tile-element"(%a: !tile.tile<64x576xf16 from i8>) attributes {compute = f16, heads = 8 : i64} {}
+
+// -----
+
+// expected-error@+1 {{shared memory is stages x rows x columns [shared-rank]}}
+tile.kernel @"shared-rank"(%a: !tile.shared<64x576xf16, pitch = 1152>) attributes {compute = f16, heads = 8 : i64} {}
+
+// -----
+
+// expected-error@+1 {{shared memory holds floating-point values, not 'index' [shared-element]}}
+tile.kernel @"shared-element"(%a: !tile.shared<2x64x576xindex, pitch = 4608>) attributes {compute = f16, heads = 8 : i64} {}
+
+// -----
+
+// expected-error@+1 {{rows of 1152 bytes do not fit a pitch of 1136 [shared-pitch]}}
+tile.kernel @"shared-pitch"(%a: !tile.shared<2x64x576xf16, pitch = 1136>) attributes {compute = f16, heads = 8 : i64} {}
+
+// -----
+
+// expected-error@+1 {{a fragment is a multiple of 16 x a multiple of 8 [fragment-shape]}}
+tile.kernel @"fragment-shape"(%a: !tile.fragment<operand, 24x8xf16>) attributes {compute = f16, heads = 8 : i64} {}
+
+// -----
+
+// expected-error@+1 {{a fragment is a multiple of 16 x a multiple of 8 [fragment-shape]}}
+tile.kernel @"fragment-shape"(%a: !tile.fragment<accumulator, 32x12xf32>) attributes {compute = f16, heads = 8 : i64} {}
+
+// -----
+
+// expected-error@+1 {{a fragment is a multiple of 16 x a multiple of 8 [fragment-shape]}}
+tile.kernel @"fragment-shape"(%a: !tile.fragment<accumulator, 0x8xf32>) attributes {compute = f16, heads = 8 : i64} {}
+
+// -----
+
+// expected-error@+1 {{an accumulator holds f32, an operand f16 or bf16 [fragment-element]}}
+tile.kernel @"fragment-element"(%a: !tile.fragment<accumulator, 32x8xf16>) attributes {compute = f16, heads = 8 : i64} {}
+
+// -----
+
+// expected-error@+1 {{an accumulator holds f32, an operand f16 or bf16 [fragment-element]}}
+tile.kernel @"fragment-element"(%a: !tile.fragment<operand, 32x8xf8E4M3FN>) attributes {compute = f16, heads = 8 : i64} {}
+
+// -----
+
+// expected-error@+1 {{unknown role 'result'; operand or accumulator}}
+tile.kernel @"role"(%a: !tile.fragment<result, 32x8xf32>) attributes {compute = f16, heads = 8 : i64} {}
+
+// -----
+
+//===-- Schedules ---===//
+
+// expected-error@+1 {{rows is 4; 8, 16, 32 or 64 [schedule-rows]}}
+module @"schedule-rows" attributes {tile.schedule = #tile.schedule<rows = 4, tokens = 64, stages = 2, dimWarps = 4, tokenWarps = 2>} {}
+
+// -----
+
+// expected-error@+1 {{rows is 24; 8, 16, 32 or 64 [schedule-rows]}}
+module @"schedule-rows" attributes {tile.schedule = #tile.schedule<rows = 24, tokens = 64, stages = 2, dimWarps = 4, tokenWarps = 2>} {}
+
+// -----
+
+// expected-error@+1 {{rows is 128; 8, 16, 32 or 64 [schedule-rows]}}
+module @"schedule-rows" attributes {tile.schedule = #tile.schedule<rows = 128, tokens = 64, stages = 2, dimWarps = 4, tokenWarps = 2>} {}
+
+// -----
+
+// expected-error@+1 {{stages is 1; 2 to 8 [schedule-stages]}}
+module @"schedule-stages" attributes {tile.schedule = #tile.schedule<rows = 8, tokens = 64, stages = 1, dimWarps = 4, tokenWarps = 2>} {}
+
+// -----
+
+// expected-error@+1 {{stages is 9; 2 to 8 [schedule-stages]}}
+module @"schedule-stages" attributes {tile.schedule = #tile.schedule<rows = 8, tokens = 64, stages = 9, dimWarps = 4, tokenWarps = 2>} {}
+
+// -----
+
+// expected-error@+1 {{dimWarps x tokenWarps is 3 x 2; a power of two up to 32 warps [schedule-warps]}}
+module @"schedule-warps" attributes {tile.schedule = #tile.schedule<rows = 8, tokens = 64, stages = 2, dimWarps = 3, tokenWarps = 2>} {}
+
+// -----
+
+// expected-error@+1 {{dimWarps x tokenWarps is 0 x 2; a power of two up to 32 warps [schedule-warps]}}
+module @"schedule-warps" attributes {tile.schedule = #tile.schedule<rows = 8, tokens = 64, stages = 2, dimWarps = 0, tokenWarps = 2>} {}
+
+// -----
+
+// expected-error@+1 {{dimWarps x tokenWarps is 8 x 8; a power of two up to 32 warps [schedule-warps]}}
+module @"schedule-warps" attributes {tile.schedule = #tile.schedule<rows = 64, tokens = 1024, stages = 2, dimWarps = 8, tokenWarps = 8>} {}
+
+// -----
+
+// expected-error@+1 {{tokens is 16; a power of two, 16 or more a token warp [schedule-tokens]}}
+module @"schedule-tokens" attributes {tile.schedule = #tile.schedule<rows = 8, tokens = 16, stages = 2, dimWarps = 4, tokenWarps = 2>} {}
+
+// -----
+
+// A tile of 48 tokens is refused rather than computed wrong.
+// expected-error@+1 {{tokens is 48; a power of two, 16 or more a token warp [schedule-tokens]}}
+module @"schedule-tokens" attributes {tile.schedule = #tile.schedule<rows = 8, tokens = 48, stages = 2, dimWarps = 8, tokenWarps = 1>} {}
+
+// -----
+
+// expected-error@+1 {{8 x 16 scores do not spread over 256 threads [schedule-spread]}}
+module @"schedule-spread" attributes {tile.schedule = #tile.schedule<rows = 8, tokens = 16, stages = 2, dimWarps = 8, tokenWarps = 1>} {}
+
+// -----
+
+// A row shared by more than a warp.
+// expected-error@+1 {{8 x 512 scores do not spread over 512 threads [schedule-spread]}}
+module @"schedule-spread" attributes {tile.schedule = #tile.schedule<rows = 8, tokens = 512, stages = 2, dimWarps = 8, tokenWarps = 2>} {}
+
+// -----
+
+// Fewer threads than tokens.
+// expected-error@+1 {{64 x 64 scores do not spread over 32 threads [schedule-spread]}}
+module @"schedule-spread" attributes {tile.schedule = #tile.schedule<rows = 64, tokens = 64, stages = 2, dimWarps = 1, tokenWarps = 1>} {}
+
+// -----
+
+// Fewer threads than rows.
+// expected-error@+1 {{64 x 32 scores do not spread over 32 threads [schedule-spread]}}
+module @"schedule-spread" attributes {tile.schedule = #tile.schedule<rows = 64, tokens = 32, stages = 2, dimWarps = 1, tokenWarps = 1>} {}
+
+// -----
+
+//===-- Structure ---===//
+
+// expected-error@+1 {{'tile.kernel' op returns nothing [tile-kernel-results]}}
+tile.kernel @"tile-kernel-results"() -> f32 attributes {compute = f16, heads = 8 : i64} {
+  tile.return
+}
+
+// -----
+
+tile.kernel @"items-argument"(%plan: !tile.plan) attributes {compute = f16, heads = 8 : i64} {
+  // expected-error@+1 {{'tile.items' op has a body with one !tile.item argument [items-argument]}}
+  tile.items %plan {
+  ^bb0(%a: !tile.item, %b: !tile.item):
+  }
+  tile.return
+}
+
+// -----
+
+tile.kernel @"items-argument"(%plan: !tile.plan) attributes {compute = f16, heads = 8 : i64} {
+  // expected-error@+1 {{'tile.items' op has a body with one !tile.item argument [items-argument]}}
+  tile.items %plan {
+  ^bb0(%a: i32):
+  }
+  tile.return
+}
+
+// -----
+
+//===-- Values ---===//
+
+tile.kernel @"query-width"(%q: !mla.buffer<ragged, 8x576xbf16>, %item: !tile.item) attributes {compute = f16, heads = 8 : i64} {
+  // expected-error@+1 {{'tile.query' op changes the row's width [query-width]}}
+  %0 = tile.query %q[%item] : <ragged, 8x576xbf16> -> <?x512xf16>
+  tile.return
+}
+
+// -----
+
+tile.kernel @"load-width"(%kv: !mla.buffer<paged, 576xf8E4M3FN>, %item: !tile.item, %i: i32) attributes {compute = f16, heads = 8 : i64} {
+  // expected-error@+1 {{'tile.load' op changes the row's width [load-width]}}
+  %0 = tile.load %kv[%item, %i] : <paged, 576xf8E4M3FN> -> <?x512xf8E4M3FN>
+  tile.return
+}
+
+// -----
+
+tile.kernel @"load-storage"(%kv: !mla.buffer<paged, 576xf8E4M3FN>, %item: !tile.item, %i: i32) attributes {compute = f16, heads = 8 : i64} {
+  // expected-error@+1 {{'tile.load' op loads 'f8E4M3FN' as 'f16' [load-storage]}}
+  %0 = tile.load %kv[%item, %i] : <paged, 576xf8E4M3FN> -> <?x576xf16>
+  tile.return
+}
+
+// -----
+
+tile.kernel @"load-storage"(%kv: !mla.buffer<paged, 576xf8E4M3FN>, %item: !tile.item, %i: i32) attributes {compute = f16, heads = 8 : i64} {
+  // expected-error@+1 {{'tile.load' op loads 'f8E4M3FN' as 'f8E5M2' [load-storage]}}
+  %0 = tile.load %kv[%item, %i] : <paged, 576xf8E4M3FN> -> <?x576xf16 from f8E5M2>
+  tile.return
+}
+
+// -----
+
+tile.kernel @"tile-dequant-shape"(%t: !tile.tile<?x576xf8E4M3FN>) attributes {compute = f16, heads = 8 : i64} {
+  // expected-error@+1 {{'tile.dequant' op changes the tile's shape [tile-dequant-shape]}}
+  %0 = tile.dequant %t : <?x576xf8E4M3FN> -> <64x576xf16>
+  tile.return
+}
+
+// -----
+
+tile.kernel @"tile-slice-bounds"(%t: !tile.tile<?x576xf16>) attributes {compute = f16, heads = 8 : i64} {
+  // expected-error@+1 {{'tile.slice' op [512:577] is not within 576 columns [tile-slice-bounds]}}
+  %0 = tile.slice %t[512 : 577] : <?x576xf16> -> <?x65xf16>
+  tile.return
+}
+
+// -----
+
+tile.kernel @"tile-slice-bounds"(%t: !tile.tile<?x576xf16>) attributes {compute = f16, heads = 8 : i64} {
+  // expected-error@+1 {{'tile.slice' op [64:64] is not within 576 columns [tile-slice-bounds]}}
+  %0 = tile.slice %t[64 : 64] : <?x576xf16> -> <?x0xf16>
+  tile.return
+}
+
+// -----
+
+tile.kernel @"tile-slice-bounds"(%t: !tile.tile<?x576xf16>) attributes {compute = f16, heads = 8 : i64} {
+  // expected-error@+1 {{'tile.slice' op [0:512] is not within 576 columns [tile-slice-bounds]}}
+  %0 = tile.slice %t[0 : 512] : <?x576xf16> -> <?x448xf16>
+  tile.return
+}
+
+// -----
+
+tile.kernel @"tile-dot-width"(%q: !tile.tile<8x576xf16>, %k: !tile.tile<64x512xf16>) attributes {compute = f16, heads = 8 : i64} {
+  // expected-error@+1 {{'tile.dot' op contracts 576 with 512 columns [tile-dot-width]}}
+  %0 = tile.dot %q, %k : <8x576xf16>, <64x512xf16> -> <8x64xf32>
+  tile.return
+}
+
+// -----
+
+tile.kernel @"tile-dot-element"(%q: !tile.tile<8x576xf16>, %k: !tile.tile<64x576xbf16>) attributes {compute = f16, heads = 8 : i64} {
+  // expected-error@+1 {{'tile.dot' op multiplies 'f16' by 'bf16' [tile-dot-element]}}
+  %0 = tile.dot %q, %k : <8x576xf16>, <64x576xbf16> -> <8x64xf32>
+  tile.return
+}
+
+// -----
+
+tile.kernel @"tile-dot-shape"(%q: !tile.tile<8x576xf16>, %k: !tile.tile<64x576xf16>) attributes {compute = f16, heads = 8 : i64} {
+  // expected-error@+1 {{'tile.dot' op gives f32 scores of query rows x key rows [tile-dot-shape]}}
+  %0 = tile.dot %q, %k : <8x576xf16>, <64x576xf16> -> <64x64xf32>
+  tile.return
+}
+
+// -----
+
+tile.kernel @"tile-dot-shape"(%q: !tile.tile<8x576xf16>, %k: !tile.tile<64x576xf16>) attributes {compute = f16, heads = 8 : i64} {
+  // expected-error@+1 {{'tile.dot' op gives f32 scores of query rows x key rows [tile-dot-shape]}}
+  %0 = tile.dot %q, %k : <8x576xf16>, <64x576xf16> -> <8x32xf32>
+  tile.return
+}
+
+// -----
+
+tile.kernel @"tile-dot-shape"(%q: !tile.tile<8x576xf16>, %k: !tile.tile<64x576xf16>) attributes {compute = f16, heads = 8 : i64} {
+  // expected-error@+1 {{'tile.dot' op gives f32 scores of query rows x key rows [tile-dot-shape]}}
+  %0 = tile.dot %q, %k : <8x576xf16>, <64x576xf16> -> <8x64xf16>
+  tile.return
+}
+
+// -----
+
+tile.kernel @"softmax-stats"(%s: !tile.tile<8x64xf32>, %m: !tile.tile<8x2xf32>) attributes {compute = f16, heads = 8 : i64} {
+  // expected-error@+1 {{'tile.online_softmax' op keeps one f32 a row, not '!tile.tile<8x2xf32>' [softmax-stats]}}
+  %p, %a, %b, %c = tile.online_softmax %s, %m, %m : (!tile.tile<8x64xf32>, !tile.tile<8x2xf32>, !tile.tile<8x2xf32>) -> (!tile.tile<8x64xf16>, !tile.tile<8x1xf32>, !tile.tile<8x1xf32>, !tile.tile<8x1xf32>)
+  tile.return
+}
+
+// -----
+
+tile.kernel @"softmax-stats"(%s: !tile.tile<8x64xf32>, %m: !tile.tile<8x1xf32>) attributes {compute = f16, heads = 8 : i64} {
+  // expected-error@+1 {{'tile.online_softmax' op keeps one f32 a row, not '!tile.tile<8x1xf16>' [softmax-stats]}}
+  %p, %a, %b, %c = tile.online_softmax %s, %m, %m : (!tile.tile<8x64xf32>, !tile.tile<8x1xf32>, !tile.tile<8x1xf32>) -> (!tile.tile<8x64xf16>, !tile.tile<8x1xf32>, !tile.tile<8x1xf32>, !tile.tile<8x1xf16>)
+  tile.return
+}
+
+// -----
+
+tile.kernel @"accumulate-width"(%a: !tile.tile<8x512xf32>, %s: !tile.tile<8x1xf32>, %p: !tile.tile<8x64xf16>, %v: !tile.tile<64x576xf16>) attributes {compute = f16, heads = 8 : i64} {
+  // expected-error@+1 {{'tile.accumulate' op adds 576 columns to 512 [accumulate-width]}}
+  %0 = tile.accumulate %a, %s, %p, %v : !tile.tile<8x512xf32>, !tile.tile<8x1xf32>, !tile.tile<8x64xf16>, !tile.tile<64x576xf16> -> <8x512xf32>
+  tile.return
+}
+
+// -----
+
+tile.kernel @"accumulate-element"(%a: !tile.tile<8x512xf32>, %s: !tile.tile<8x1xf32>, %p: !tile.tile<8x64xbf16>, %v: !tile.tile<64x512xf16>) attributes {compute = f16, heads = 8 : i64} {
+  // expected-error@+1 {{'tile.accumulate' op multiplies 'bf16' by 'f16' [accumulate-element]}}
+  %0 = tile.accumulate %a, %s, %p, %v : !tile.tile<8x512xf32>, !tile.tile<8x1xf32>, !tile.tile<8x64xbf16>, !tile.tile<64x512xf16> -> <8x512xf32>
+  tile.return
+}
+
+// -----
+
+//===-- Scheduled ---===//
+
+tile.kernel @"alloc-align"() attributes {compute = f16, heads = 8 : i64} {
+  // expected-error@+1 {{'tile.alloc' op offset 40 is not a multiple of 16 [alloc-align]}}
+  %0 = tile.alloc "probs" at 40 : <1x8x64xf16, pitch = 144>
+  tile.return
+}
+
+// -----
+
+tile.kernel @"copy-width"(%kv: !mla.buffer<paged, 576xf16>, %at: !tile.address, %ring: !tile.shared<2x64x512xf16, pitch = 1040>, %i: i32, %yes: i1) attributes {compute = f16, heads = 8 : i64} {
+  // expected-error@+1 {{'tile.copy' op copies '!mla.buffer<paged, 576xf16>' into '!tile.shared<2x64x512xf16, pitch = 1040>' [copy-width]}}
+  tile.copy %kv at %at to %ring[%i] if %yes : <paged, 576xf16> to <2x64x512xf16, pitch = 1040>
+  tile.return
+}
+
+// -----
+
+tile.kernel @"copy-width"(%kv: !mla.buffer<paged, 576xf8E4M3FN>, %at: !tile.address, %ring: !tile.shared<2x64x576xf8E5M2, pitch = 592>, %i: i32, %yes: i1) attributes {compute = f16, heads = 8 : i64} {
+  // expected-error@+1 {{'tile.copy' op copies '!mla.buffer<paged, 576xf8E4M3FN>' into '!tile.shared<2x64x576xf8E5M2, pitch = 592>' [copy-width]}}
+  tile.copy %kv at %at to %ring[%i] if %yes : <paged, 576xf8E4M3FN> to <2x64x576xf8E5M2, pitch = 592>
+  tile.return
+}
+
+// -----
+
+// Three warps of 96 dimensions would leave 32 of 320 unwritten.
+tile.kernel @"weigh-dims"(%a: !tile.fragment<accumulator, 96x8xf32>, %p: !tile.shared<1x8x64xf16, pitch = 144>,
+                          %ring: !tile.shared<2x64x384xf8E4M3FN, pitch = 400>, %i: i32) attributes {compute = f16, heads = 8 : i64} {
+  // expected-error@+1 {{'tile.weigh' op gives each warp 96 of 320 value dimensions, which leaves some over [weigh-dims]}}
+  %0 = tile.weigh %a, %p, %ring[%i] columns 0 + 320 : <accumulator, 96x8xf32>, <1x8x64xf16, pitch = 144>, <2x64x384xf8E4M3FN, pitch = 400>
+  tile.return
+}

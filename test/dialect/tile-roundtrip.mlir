@@ -1,0 +1,131 @@
+// Every op, type and attribute of the tile dialect, at both of its levels, prints what it parses.
+// RUN: mla-opt %s | mla-opt | FileCheck %s
+// RUN: mla-opt %s --mlir-print-op-generic | mla-opt | FileCheck %s
+
+// Tiles as values: open sizes, a tile that reads as f16 while its bytes are e4m3.
+// CHECK-LABEL: tile.kernel @values
+// CHECK-SAME: %[[Q:[a-z0-9]+]]: !mla.buffer<ragged, 8x576xbf16> {mla.name = "q"}
+// CHECK-SAME: %[[KV:[a-z0-9]+]]: !mla.buffer<paged, 576xf8E4M3FN>, %[[S:[a-z0-9]+]]: f32
+// CHECK-SAME: %[[O:[a-z0-9]+]]: !mla.buffer<ragged, 8x512xbf16>, %[[LSE:[a-z0-9]+]]: !mla.buffer<ragged, 8x1xf32, align = 4>
+// CHECK-SAME: %[[PLAN:[a-z0-9]+]]: !tile.plan
+// CHECK-SAME: attributes {compute = f16, heads = 8 : i64, hints = {stages = 2 : i64}}
+tile.kernel @values(%q: !mla.buffer<ragged, 8x576xbf16> {mla.name = "q"}, %kv: !mla.buffer<paged, 576xf8E4M3FN>, %s: f32,
+                    %o: !mla.buffer<ragged, 8x512xbf16>, %lse: !mla.buffer<ragged, 8x1xf32, align = 4>, %plan: !tile.plan)
+    attributes {compute = f16, heads = 8 : i64, hints = {stages = 2 : i64}} {
+  // CHECK: tile.items %[[PLAN]] {
+  // CHECK-NEXT: ^bb0(%[[ITEM:.+]]: !tile.item):
+  tile.items %plan {
+  ^bb0(%item: !tile.item):
+    // CHECK: %[[QUERY:.+]] = tile.query %[[Q]][%[[ITEM]]] : <ragged, 8x576xbf16> -> <?x576xf16>
+    %query = tile.query %q[%item] : <ragged, 8x576xbf16> -> <?x576xf16>
+    // CHECK: %[[BEGIN:.+]], %{{.+}} = tile.range %[[ITEM]]
+    %begin, %end = tile.range %item
+    // CHECK: %[[ZERO:.+]] = tile.fill 0.000000e+00 : <?x512xf32>
+    %zero = tile.fill 0.0 : <?x512xf32>
+    // CHECK: %[[LOW:.+]] = tile.fill 0xFF800000 : <?x1xf32>
+    %low = tile.fill 0xFF800000 : <?x1xf32>
+    // CHECK: %[[STORED:.+]] = tile.load %[[KV]][%[[ITEM]], %[[BEGIN]]] : <paged, 576xf8E4M3FN> -> <?x576xf8E4M3FN>
+    %stored = tile.load %kv[%item, %begin] : <paged, 576xf8E4M3FN> -> <?x576xf8E4M3FN>
+    // CHECK: tile.dequant %[[STORED]] : <?x576xf8E4M3FN> -> <?x576xf16>
+    %wide = tile.dequant %stored : <?x576xf8E4M3FN> -> <?x576xf16>
+    // CHECK: %[[KEY:.+]] = tile.load %[[KV]][%[[ITEM]], %[[BEGIN]]] : <paged, 576xf8E4M3FN> -> <?x576xf16 from f8E4M3FN>
+    %key = tile.load %kv[%item, %begin] : <paged, 576xf8E4M3FN> -> <?x576xf16 from f8E4M3FN>
+    // CHECK: %[[DOT:.+]] = tile.dot %[[QUERY]], %[[KEY]] : <?x576xf16>, <?x576xf16 from f8E4M3FN> -> <?x?xf32>
+    %dot = tile.dot %query, %key : <?x576xf16>, <?x576xf16 from f8E4M3FN> -> <?x?xf32>
+    // CHECK: %[[SCALED:.+]] = tile.scale %[[DOT]], %[[S]] : <?x?xf32>
+    %scaled = tile.scale %dot, %s : <?x?xf32>
+    // CHECK: tile.mask %[[SCALED]][%[[ITEM]], %[[BEGIN]]] : <?x?xf32>
+    %all = tile.mask %scaled[%item, %begin] : <?x?xf32>
+    // CHECK: %[[SCORES:.+]] = tile.mask causal %[[SCALED]][%[[ITEM]], %[[BEGIN]]] : <?x?xf32>
+    %scores = tile.mask causal %scaled[%item, %begin] : <?x?xf32>
+    // CHECK: %[[P:.+]], %[[MAX:.+]], %[[SUM:.+]], %[[SHRINK:.+]] = tile.online_softmax %[[SCORES]], %[[LOW]], %[[LOW]]
+    // CHECK-SAME: : (!tile.tile<?x?xf32>, !tile.tile<?x1xf32>, !tile.tile<?x1xf32>) -> (!tile.tile<?x?xf16>, !tile.tile<?x1xf32>, !tile.tile<?x1xf32>, !tile.tile<?x1xf32>)
+    %p, %max, %sum, %shrink = tile.online_softmax %scores, %low, %low
+        : (!tile.tile<?x?xf32>, !tile.tile<?x1xf32>, !tile.tile<?x1xf32>)
+       -> (!tile.tile<?x?xf16>, !tile.tile<?x1xf32>, !tile.tile<?x1xf32>, !tile.tile<?x1xf32>)
+    // CHECK: %[[V:.+]] = tile.slice %[[KEY]][0 : 512] : <?x576xf16 from f8E4M3FN> -> <?x512xf16 from f8E4M3FN>
+    %v = tile.slice %key[0 : 512] : <?x576xf16 from f8E4M3FN> -> <?x512xf16 from f8E4M3FN>
+    // CHECK: %[[ACC:.+]] = tile.accumulate %[[ZERO]], %[[SHRINK]], %[[P]], %[[V]]
+    // CHECK-SAME: : !tile.tile<?x512xf32>, !tile.tile<?x1xf32>, !tile.tile<?x?xf16>, !tile.tile<?x512xf16 from f8E4M3FN> -> <?x512xf32>
+    %acc = tile.accumulate %zero, %shrink, %p, %v
+        : !tile.tile<?x512xf32>, !tile.tile<?x1xf32>, !tile.tile<?x?xf16>, !tile.tile<?x512xf16 from f8E4M3FN> -> <?x512xf32>
+    // CHECK: tile.finish %[[ITEM]], %[[PLAN]], %[[ACC]], %[[MAX]], %[[SUM]], %[[S]] to %[[O]], lse ln %[[LSE]]
+    // CHECK-SAME: : <?x512xf32>, <?x1xf32>, <?x1xf32> to <ragged, 8x512xbf16>, !mla.buffer<ragged, 8x1xf32, align = 4>
+    tile.finish %item, %plan, %acc, %max, %sum, %s to %o, lse ln %lse
+        : <?x512xf32>, <?x1xf32>, <?x1xf32> to <ragged, 8x512xbf16>, !mla.buffer<ragged, 8x1xf32, align = 4>
+    // CHECK: tile.finish %{{[^ ]+}}, %{{[^ ]+}}, %{{[^ ]+}}, %{{[^ ]+}}, %{{[^ ]+}}, %{{[^ ]+}} to %[[O]] : <?x512xf32>, <?x1xf32>, <?x1xf32> to <ragged, 8x512xbf16>
+    tile.finish %item, %plan, %acc, %max, %sum, %s to %o
+        : <?x512xf32>, <?x1xf32>, <?x1xf32> to <ragged, 8x512xbf16>
+  }
+  // CHECK: tile.return
+  tile.return
+}
+
+// CHECK-LABEL: tile.kernel @combine
+tile.kernel @combine(%o: !mla.buffer<ragged, 8x512xbf16>, %lse: !mla.buffer<ragged, 8x1xf32, align = 4>, %plan: !tile.plan)
+    attributes {compute = f16, heads = 8 : i64} {
+  // CHECK: tile.combine %{{.+}} to %{{.+}}, lse ln %{{.+}} {rows = 8 : i64, threads = 128 : i64} : <ragged, 8x512xbf16>, !mla.buffer<ragged, 8x1xf32, align = 4>
+  tile.combine %plan to %o, lse ln %lse {rows = 8 : i64, threads = 128 : i64} : <ragged, 8x512xbf16>, !mla.buffer<ragged, 8x1xf32, align = 4>
+  // CHECK: tile.combine %{{[^ ]+}} to %{{[^ ]+}} {rows = 8 : i64, threads = 64 : i64} : <ragged, 8x512xbf16>
+  tile.combine %plan to %o {rows = 8 : i64, threads = 64 : i64} : <ragged, 8x512xbf16>
+  tile.return
+}
+
+// The scheduled form: shared memory, asynchronous copies, barriers and fragments.
+// CHECK-LABEL: tile.kernel @scheduled
+// CHECK-SAME: %[[Q:[a-z0-9]+]]: !mla.buffer<ragged, 8x576xbf16>, %[[KV:[a-z0-9]+]]: !mla.buffer<paged, 576xf8E4M3FN>
+// CHECK-SAME: %[[S:[a-z0-9]+]]: f32, %[[O:[a-z0-9]+]]: !mla.buffer<ragged, 8x512xbf16>
+// CHECK-SAME: %[[LSE:[a-z0-9]+]]: !mla.buffer<ragged, 8x1xf32, align = 4>, %[[PLAN:[a-z0-9]+]]: !tile.plan)
+// CHECK-SAME: schedule = #tile.schedule<rows = 8, tokens = 64, stages = 2, dimWarps = 4, tokenWarps = 2>
+tile.kernel @scheduled(%q: !mla.buffer<ragged, 8x576xbf16>, %kv: !mla.buffer<paged, 576xf8E4M3FN>, %s: f32,
+                       %o: !mla.buffer<ragged, 8x512xbf16>, %lse: !mla.buffer<ragged, 8x1xf32, align = 4>, %plan: !tile.plan)
+    attributes {compute = f16, heads = 8 : i64,
+                schedule = #tile.schedule<rows = 8, tokens = 64, stages = 2, dimWarps = 4, tokenWarps = 2>} {
+  // CHECK: %[[RING:.+]] = tile.alloc "kv" at 0 : <2x64x576xf8E4M3FN, pitch = 592>
+  %ring = tile.alloc "kv" at 0 : <2x64x576xf8E4M3FN, pitch = 592>
+  // CHECK: %[[PLANES:.+]] = tile.alloc "scores" at 75776 : <4x8x64xf32, pitch = 272>
+  %planes = tile.alloc "scores" at 75776 : <4x8x64xf32, pitch = 272>
+  // CHECK: %[[PROBS:.+]] = tile.alloc "probs" at 84480 : <1x8x64xf16, pitch = 144>
+  %probs = tile.alloc "probs" at 84480 : <1x8x64xf16, pitch = 144>
+  // CHECK: %[[FACTOR:.+]] = tile.alloc "row_factor" at 85632 : <1x1x8xf32, pitch = 32>
+  %factor = tile.alloc "row_factor" at 85632 : <1x1x8xf32, pitch = 32>
+  // CHECK: ^bb0(%[[ITEM:.+]]: !tile.item):
+  tile.items %plan {
+  ^bb0(%item: !tile.item):
+    %stage = arith.constant 0 : i32
+    %yes = arith.constant true
+    // CHECK: %[[QUERY:.+]] = tile.query_fragment %[[Q]][%[[ITEM]]] for f8E4M3FN : <ragged, 8x576xbf16> -> <operand, 144x8xf16>
+    %query = tile.query_fragment %q[%item] for f8E4M3FN : <ragged, 8x576xbf16> -> <operand, 144x8xf16>
+    // CHECK: %[[ADDRESS:.+]] = tile.locate %[[KV]][%[[ITEM]], %{{.+}}] : <paged, 576xf8E4M3FN>
+    %address = tile.locate %kv[%item, %stage] : <paged, 576xf8E4M3FN>
+    // CHECK: tile.copy %[[KV]] at %[[ADDRESS]] to %[[RING]][%{{.+}}] if %true : <paged, 576xf8E4M3FN> to <2x64x576xf8E4M3FN, pitch = 592>
+    tile.copy %kv at %address to %ring[%stage] if %yes : <paged, 576xf8E4M3FN> to <2x64x576xf8E4M3FN, pitch = 592>
+    // CHECK-NEXT: tile.commit
+    tile.commit
+    // CHECK-NEXT: tile.wait 1
+    tile.wait 1
+    // CHECK-NEXT: tile.barrier
+    tile.barrier
+    // CHECK-NEXT: %[[SCORES:.+]] = tile.score %[[QUERY]], %[[RING]][%{{.+}}] : <operand, 144x8xf16>, <2x64x576xf8E4M3FN, pitch = 592> -> <accumulator, 32x8xf32>
+    %scores = tile.score %query, %ring[%stage] : <operand, 144x8xf16>, <2x64x576xf8E4M3FN, pitch = 592> -> <accumulator, 32x8xf32>
+    // CHECK-NEXT: tile.store_scores %[[SCORES]] to %[[PLANES]] : <accumulator, 32x8xf32> to <4x8x64xf32, pitch = 272>
+    tile.store_scores %scores to %planes : <accumulator, 32x8xf32> to <4x8x64xf32, pitch = 272>
+    // CHECK: %[[MAX:.+]], %[[SUM:.+]] = tile.softmax causal %[[PLANES]] to %[[PROBS]], %[[FACTOR]][%[[ITEM]], %{{.+}}] scale %[[S]] stats %[[S]], %[[S]] : <4x8x64xf32, pitch = 272> to <1x8x64xf16, pitch = 144>, <1x1x8xf32, pitch = 32>
+    %max, %sum = tile.softmax causal %planes to %probs, %factor[%item, %stage] scale %s stats %s, %s : <4x8x64xf32, pitch = 272> to <1x8x64xf16, pitch = 144>, <1x1x8xf32, pitch = 32>
+    // CHECK: %{{.+}}, %{{.+}} = tile.softmax %[[PLANES]] to %[[PROBS]], %[[FACTOR]]
+    %max2, %sum2 = tile.softmax %planes to %probs, %factor[%item, %stage] scale %s stats %max, %sum : <4x8x64xf32, pitch = 272> to <1x8x64xf16, pitch = 144>, <1x1x8xf32, pitch = 32>
+    // CHECK: %[[ZERO:.+]] = tile.zero : <accumulator, 64x8xf32>
+    %zero = tile.zero : <accumulator, 64x8xf32>
+    // CHECK: %[[SMALL:.+]] = tile.rescale %[[ZERO]] by %[[FACTOR]] : <accumulator, 64x8xf32> by <1x1x8xf32, pitch = 32>
+    %small = tile.rescale %zero by %factor : <accumulator, 64x8xf32> by <1x1x8xf32, pitch = 32>
+    // CHECK: %[[ACC:.+]] = tile.weigh %[[SMALL]], %[[PROBS]], %[[RING]][%{{.+}}] columns 64 + 512 : <accumulator, 64x8xf32>, <1x8x64xf16, pitch = 144>, <2x64x576xf8E4M3FN, pitch = 592>
+    %acc = tile.weigh %small, %probs, %ring[%stage] columns 64 + 512 : <accumulator, 64x8xf32>, <1x8x64xf16, pitch = 144>, <2x64x576xf8E4M3FN, pitch = 592>
+    // CHECK: tile.finish_rows %[[ITEM]], %[[PLAN]] stats %{{.+}}, %{{.+}}, %[[S]] to %[[FACTOR]], lse ln %[[LSE]] : <1x1x8xf32, pitch = 32>, !mla.buffer<ragged, 8x1xf32, align = 4>
+    tile.finish_rows %item, %plan stats %max2, %sum2, %s to %factor, lse ln %lse : <1x1x8xf32, pitch = 32>, !mla.buffer<ragged, 8x1xf32, align = 4>
+    // CHECK: tile.finish_rows %{{[^ ]+}}, %{{[^ ]+}} stats %{{[^ ]+}}, %{{[^ ]+}}, %{{[^ ]+}} to %[[FACTOR]] : <1x1x8xf32, pitch = 32>
+    tile.finish_rows %item, %plan stats %max2, %sum2, %s to %factor : <1x1x8xf32, pitch = 32>
+    // CHECK: tile.store_result %[[ITEM]], %[[PLAN]], %[[ACC]] by %[[FACTOR]] from f8E4M3FN width 512 to %[[O]] : <accumulator, 64x8xf32> by <1x1x8xf32, pitch = 32> to <ragged, 8x512xbf16>
+    tile.store_result %item, %plan, %acc by %factor from f8E4M3FN width 512 to %o : <accumulator, 64x8xf32> by <1x1x8xf32, pitch = 32> to <ragged, 8x512xbf16>
+  }
+  tile.return
+}
