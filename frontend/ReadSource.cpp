@@ -33,7 +33,7 @@ static Expected<SmallString<0>> readToEnd(sys::fs::file_t file) {
       return count.takeError();
     text.truncate(size + *count);
     if (*count == 0)
-      return std::move(text);
+      return text;
   }
   return refuse("it is larger than 64 MiB");
 }
@@ -42,7 +42,7 @@ Expected<SmallString<0>> mlac::readSource(StringRef path) {
   if (path == "-")
     return readToEnd(sys::fs::getStdinHandle());
   if (Error error = checkKind(path))
-    return std::move(error);
+    return error;
   Expected<sys::fs::file_t> file = sys::fs::openNativeFileForRead(path);
   if (!file)
     return file.takeError();

@@ -11,11 +11,10 @@ def read(*patterns):
 
 
 documented = set(re.findall(r"^\| `([a-z-]+)` \| ", read("docs/language.md").split("## Diagnostics")[1], re.M))
-frontend = read("frontend/*.cpp", "tools/mlac/*.cpp")
-ids = set(re.findall(r'"([a-z]+(?:-[a-z]+)+|syntax|arity|nesting)"', frontend))
-ids |= set(re.findall(r"\[([a-z]+-[a-z]+)\]\"", frontend))
+ids = set(re.findall(r'"([a-z]+(?:-[a-z]+)+|syntax|arity|nesting)"', read("frontend/*.cpp")))
+ids |= set(re.findall(r"\[([a-z]+-[a-z]+)\]\"", read("frontend/*.cpp", "tools/mlac/*.cpp")))
 dialect = set(re.findall(r"\[([a-z]+(?:-[a-z]+)+)\]\"", read("dialect/mla/*.cpp")))
-tests = set(re.findall(r"(?:error|warning): .*\[([a-z-]+)\]$", read("test/frontend/*.mla", "test/frontend/*.test"), re.M))
+tests = set(re.findall(r"(?:error|warning): .*\[([a-z-]+)\]$", read("test/*/*.mla", "test/*/*.test"), re.M))
 
 assert not (ids | dialect) - documented, ("not documented", (ids | dialect) - documented)
 assert not documented - ids - dialect, ("documented, but nowhere reported", documented - ids - dialect)
