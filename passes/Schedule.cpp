@@ -64,10 +64,11 @@ struct Schedule : mlac::impl::ScheduleBase<Schedule> {
 
   Candidate consider(const KernelShape &shape, int64_t rows, int64_t tokens, int64_t stages, int64_t dimWarps,
                      int64_t tokenWarps, int64_t packed) {
-    auto quiet = [&] { return InFlightDiagnostic(); };
-    auto attr = tile::ScheduleAttr::getChecked(quiet, &getContext(), rows, tokens, stages, dimWarps, tokenWarps);
+    if (!tile::ScheduleAttr::problemOf(rows, tokens, stages, dimWarps, tokenWarps).empty())
+      return {};
+    auto attr = tile::ScheduleAttr::get(&getContext(), rows, tokens, stages, dimWarps, tokenWarps);
     // A warp owns whole blocks of value dimensions: 320 of them do not spread over four warps.
-    if (!attr || shape.valueWidth % attr.getValueDimsPerWarp(shape.valueWidth))
+    if (shape.valueWidth % attr.getValueDimsPerWarp(shape.valueWidth))
       return {};
     int64_t rowTiles = (packed + rows - 1) / rows;
     double cost = costOfTile(shape, attr, limits).cycles() * double(rowTiles) / double(tokens);

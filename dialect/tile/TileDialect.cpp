@@ -4,6 +4,7 @@
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/DialectImplementation.h"
 #include "llvm/ADT/TypeSwitch.h"
+#include "llvm/Support/FormatVariadic.h"
 
 using namespace mlir;
 using namespace mlir::tile;
@@ -143,20 +144,26 @@ int64_t FragmentType::getRegisters() const {
 
 //===-- #tile.schedule ---------------------------------------------------------------------------------===//
 
-LogicalResult ScheduleAttr::verify(function_ref<InFlightDiagnostic()> emitError, int64_t rows, int64_t tokens,
-                                   int64_t stages, int64_t dimWarps, int64_t tokenWarps) {
+std::string ScheduleAttr::problemOf(int64_t rows, int64_t tokens, int64_t stages, int64_t dimWarps, int64_t tokenWarps) {
   int64_t threads = 32 * dimWarps * tokenWarps;
   if (rows < 8 || rows > 64 || !llvm::isPowerOf2_64(rows))
-    return emitError() << "rows is " << rows << "; 8, 16, 32 or 64 [schedule-rows]";
+    return llvm::formatv("rows is {0}; 8, 16, 32 or 64 [schedule-rows]", rows);
   if (stages < 2 || stages > 8)
-    return emitError() << "stages is " << stages << "; 2 to 8 [schedule-stages]";
+    return llvm::formatv("stages is {0}; 2 to 8 [schedule-stages]", stages);
   if (dimWarps < 1 || tokenWarps < 1 || threads > 1024 || !llvm::isPowerOf2_64(threads))
-    return emitError() << "dimWarps x tokenWarps is " << dimWarps << " x " << tokenWarps
-                       << "; a power of two up to 32 warps [schedule-warps]";
+    return llvm::formatv("dimWarps x tokenWarps is {0} x {1}; a power of two up to 32 warps [schedule-warps]", dimWarps,
+                         tokenWarps);
   if (tokens < 16 * tokenWarps || tokens % (16 * tokenWarps) || !llvm::isPowerOf2_64(tokens))
-    return emitError() << "tokens is " << tokens << "; a power of two, 16 or more a token warp [schedule-tokens]";
+    return llvm::formatv("tokens is {0}; a power of two, 16 or more a token warp [schedule-tokens]", tokens);
   if (rows * tokens < threads || threads / rows > 32 || threads < std::max(rows, tokens))
-    return emitError() << rows << " x " << tokens << " scores do not spread over " << threads
-                       << " threads [schedule-spread]";
+    return llvm::formatv("{0} x {1} scores do not spread over {2} threads [schedule-spread]", rows, tokens, threads);
+  return {};
+}
+
+LogicalResult ScheduleAttr::verify(function_ref<InFlightDiagnostic()> emitError, int64_t rows, int64_t tokens,
+                                   int64_t stages, int64_t dimWarps, int64_t tokenWarps) {
+  std::string problem = problemOf(rows, tokens, stages, dimWarps, tokenWarps);
+  if (!problem.empty())
+    return emitError() << problem;
   return success();
 }

@@ -90,6 +90,8 @@ def Tile_ScheduleAttr : AttrDef<Tile_Dialect, "Schedule"> {
   let assemblyFormat = "`<` struct(params) `>`";
   let genVerifyDecl = 1;
   let extraClassDeclaration = [{
+    /// The verifier's message for these sizes; empty if they make a schedule.
+    static std::string problemOf(int64_t rows, int64_t tokens, int64_t stages, int64_t dimWarps, int64_t tokenWarps);
     int64_t getWarps() const { return getDimWarps() * getTokenWarps(); }
     int64_t getThreads() const { return 32 * getWarps(); }
     /// Tokens of a tile that one warp scores.
