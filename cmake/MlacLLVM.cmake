@@ -32,12 +32,14 @@ if(MLAC_STATIC_LLVM)
   llvm_map_components_to_libnames(MLAC_LLVM_ARCHIVES
     NVPTX X86 OrcJIT Passes Core Support Target TargetParser AsmParser)
   set(MLAC_MLIR_ARCHIVES
-    MLIRIR MLIRParser MLIRPass MLIRTransforms MLIRTransformUtils MLIROptLib
+    MLIRIR MLIRParser MLIRPass MLIRTransforms MLIRTransformUtils
     MLIRArithDialect MLIRArithToLLVM MLIRControlFlowToLLVM MLIRSCFToControlFlow MLIRSCFDialect
     MLIRSCFTransforms MLIRFuncDialect MLIRFuncTransforms MLIRMemRefDialect MLIRTensorDialect MLIRLinalgDialect MLIRVectorDialect
     MLIRGPUDialect MLIRLLVMDialect MLIRNVVMDialect MLIRLLVMIRTransforms MLIRReconcileUnrealizedCasts
     MLIRTargetLLVMIRExport MLIRLLVMToLLVMIRTranslation MLIRNVVMToLLVMIRTranslation MLIRBuiltinToLLVMIRTranslation)
   target_link_libraries(mlac_mlir INTERFACE ${MLAC_MLIR_ARCHIVES} ${MLAC_LLVM_ARCHIVES})
+  # Unreferenced sections are half of LLVM; libraries that other machines may lack are linked in.
+  target_link_options(mlac_mlir INTERFACE -Wl,--gc-sections -Wl,--as-needed -static-libstdc++ -static-libgcc)
 else()
   target_link_libraries(mlac_mlir INTERFACE MLIR LLVM)
 endif()

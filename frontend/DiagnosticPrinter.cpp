@@ -12,6 +12,8 @@ DiagnosticPrinter::DiagnosticPrinter(SourceMgr &sources, mlir::MLIRContext *cont
 }
 
 void DiagnosticPrinter::print(mlir::Diagnostic &diagnostic) {
+  if (diagnostic.getSeverity() == mlir::DiagnosticSeverity::Remark && !showsRemarks)
+    return;
   print(diagnostic, /*wantsExcerpt=*/true);
   SmallVector<mlir::Location> shown{diagnostic.getLocation()};
   for (mlir::Diagnostic &note : diagnostic.getNotes()) {

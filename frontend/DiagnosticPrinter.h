@@ -13,6 +13,9 @@ public:
 
   DiagnosticPrinter(llvm::SourceMgr &sources, mlir::MLIRContext *context, llvm::raw_ostream &os);
 
+  /// Whether remarks, such as the schedule that was chosen, are printed.
+  bool showsRemarks = false;
+
 private:
   void print(mlir::Diagnostic &diagnostic);
   void print(mlir::Diagnostic &diagnostic, bool wantsExcerpt);

@@ -118,7 +118,6 @@ private:
     end = range.getEnd();
     Value address = buildPrologue(range.getBegin());
     scf::ForOp loop = buildLoop(range.getBegin(), address);
-    tile::WaitOp::create(builder, loc, 0);
     barrier();
     tile::FinishOp finish = source.finish;
     tile::FinishRowsOp::create(builder, finish.getLoc(), item, finish.getPlan(), loop.getResult(1), loop.getResult(2),

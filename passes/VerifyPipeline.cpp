@@ -1,7 +1,278 @@
+// tile-verify-pipeline: the ring's protocol, checked by running the scheduled kernel abstractly.
+//
+// The kernel's control flow depends on nothing but tile indices, so it can be executed with real numbers for a handful of
+// tiles. What is tracked: for every stage of every ring which tile it holds and whether that tile is under
+// way, landed or visible to all; for the other allocations who wrote and who read since the last barrier.
 #include "passes/Passes.h"
+
 #include "dialect/tile/Tile.h"
+
+#include <map>
+#include <set>
+
 namespace mlac {
 #define GEN_PASS_DEF_VERIFYPIPELINE
 #include "passes/Passes.h.inc"
-}
-namespace { struct VerifyPipeline : mlac::impl::VerifyPipelineBase<VerifyPipeline> { void runOnOperation() override {} }; }
+} // namespace mlac
+
+using namespace mlir;
+
+namespace {
+
+/// One stage of a ring.
+struct Stage {
+  enum State { Empty, UnderWay, Landed, Visible };
+  State state = Empty;
+  int64_t tile = 0;
+  int64_t group = 0;            // the commit group of the copy that filled it
+  bool readSinceBarrier = false;
+};
+
+/// Accesses of a plain allocation since the last barrier.
+struct Exchange {
+  Operation *writer = nullptr, *reader = nullptr;
+  bool everWritten = false;
+};
+
+class Machine {
+public:
+  Machine(tile::ItemsOp items, int64_t tiles) : items(items), tiles(tiles) {}
+
+  LogicalResult run() {
+    if (failed(runBlock(items.getBody().front())))
+      return failure();
+    for (auto &[ring, stages] : rings)
+      for (Stage &stage : stages)
+        if (stage.state == Stage::UnderWay)
+          return items.emitError() << "ends with a copy of tile " << stage.tile << " under way, for " << tiles
+                                   << " tiles [pipeline-drain]";
+    return success();
+  }
+
+private:
+  //===-- Control and integers --===//
+
+  LogicalResult runBlock(Block &block) {
+    for (Operation &op : block)
+      if (failed(runOp(op)))
+        return failure();
+    return success();
+  }
+
+  LogicalResult runOp(Operation &op) {
+    if (auto loop = dyn_cast<scf::ForOp>(op))
+      return runLoop(loop);
+    if (auto branch = dyn_cast<scf::IfOp>(op))
+      return runBranch(branch);
+    if (auto range = dyn_cast<tile::RangeOp>(op)) {
+      numbers[range.getBegin()] = 0;
+      numbers[range.getEnd()] = tiles;
+      return success();
+    }
+    if (auto locate = dyn_cast<tile::LocateOp>(op)) {
+      numbers[locate.getResult()] = numbers.lookup(locate.getTile());
+      return success();
+    }
+    if (isa<arith::ArithDialect>(op.getDialect()))
+      return fold(op);
+    return access(op);
+  }
+
+  LogicalResult runLoop(scf::ForOp loop) {
+    if (!known(loop.getLowerBound()) || !known(loop.getUpperBound()) || !known(loop.getStep()))
+      return loop.emitError() << "has bounds that do not follow from the item's tiles [pipeline-control]";
+    carry(loop.getInitArgs(), loop.getRegionIterArgs());
+    for (int64_t i = numbers[loop.getLowerBound()]; i < numbers[loop.getUpperBound()]; i += numbers[loop.getStep()]) {
+      numbers[loop.getInductionVar()] = i;
+      if (failed(runBlock(*loop.getBody())))
+        return failure();
+      carry(loop.getBody()->getTerminator()->getOperands(), loop.getRegionIterArgs());
+    }
+    carry(loop.getRegionIterArgs(), loop.getResults());
+    return success();
+  }
+
+  LogicalResult runBranch(scf::IfOp branch) {
+    if (!known(branch.getCondition()))
+      return branch.emitError() << "depends on more than the item's tiles [pipeline-control]";
+    Region &taken = numbers[branch.getCondition()] ? branch.getThenRegion() : branch.getElseRegion();
+    return taken.empty() ? success() : runBlock(taken.front());
+  }
+
+  bool known(Value value) const { return numbers.contains(value); }
+
+  /// Copies what is known of some values to others, all at once.
+  void carry(ValueRange from, ValueRange to) {
+    SmallVector<std::optional<int64_t>> values;
+    for (Value value : from)
+      values.push_back(known(value) ? std::optional(numbers[value]) : std::nullopt);
+    for (auto [value, target] : llvm::zip(values, to)) {
+      numbers.erase(target);
+      if (value)
+        numbers[target] = *value;
+    }
+  }
+
+  /// Arithmetic on known integers, through the ops' own folders.
+  LogicalResult fold(Operation &op) {
+    SmallVector<Attribute> operands;
+    for (Value operand : op.getOperands()) {
+      bool isInteger = isa<IntegerType>(operand.getType());
+      operands.push_back(isInteger && known(operand) ? IntegerAttr::get(operand.getType(), numbers[operand])
+                                                     : Attribute());
+    }
+    SmallVector<OpFoldResult> results;
+    if (failed(op.fold(operands, results)) || results.size() != op.getNumResults())
+      return success();
+    for (auto [value, result] : llvm::zip(op.getResults(), results)) {
+      numbers.erase(value);
+      if (auto attr = dyn_cast_or_null<IntegerAttr>(dyn_cast<Attribute>(result)))
+        numbers[value] = attr.getType().isInteger(1) ? attr.getValue().getZExtValue() : attr.getInt();
+      else if (auto same = dyn_cast<Value>(result); same && known(same))
+        numbers[value] = numbers[same];
+    }
+    return success();
+  }
+
+  //===-- Memory --===//
+
+  LogicalResult access(Operation &op) {
+    return llvm::TypeSwitch<Operation *, LogicalResult>(&op)
+        .Case([&](tile::CopyOp copy) { return startCopy(copy); })
+        .Case([&](tile::CommitOp) { return ++committed, success(); })
+        .Case([&](tile::WaitOp wait) { return land(wait), success(); })
+        .Case([&](tile::BarrierOp) { return meet(), success(); })
+        .Case([&](tile::ScoreOp score) {
+          // Scores run ahead of the values: any landed tile may be read, weigh checks which.
+          return read(score, score.getRing(), score.getStage());
+        })
+        .Case([&](tile::WeighOp weigh) {
+          return failure(failed(read(weigh, weigh.getRing(), weigh.getStage())) || failed(load(weigh, weigh.getProbs())));
+        })
+        .Case([&](tile::StoreScoresOp store) { return write(store, store.getPlanes()); })
+        .Case([&](tile::SoftmaxOp softmax) {
+          return failure(failed(load(softmax, softmax.getPlanes())) || failed(write(softmax, softmax.getProbs())) ||
+                         failed(write(softmax, softmax.getShrink())));
+        })
+        .Case([&](tile::RescaleOp rescale) { return load(rescale, rescale.getShrink()); })
+        .Case([&](tile::FinishRowsOp finish) { return write(finish, finish.getRowFactor()); })
+        .Case([&](tile::StoreResultOp store) { return load(store, store.getRowFactor()); })
+        .Default([](Operation *) { return success(); });
+  }
+
+  FailureOr<Stage *> stageOf(Operation *op, Value ring, Value index) {
+    auto type = cast<tile::SharedType>(ring.getType());
+    std::vector<Stage> &stages = rings[ring];
+    stages.resize(type.getStages());
+    if (!known(index) || numbers[index] < 0 || numbers[index] >= type.getStages())
+      return op->emitError() << "uses a stage that is not one of the ring's " << type.getStages()
+                             << " [pipeline-stage]",
+             failure();
+    return &stages[numbers[index]];
+  }
+
+  LogicalResult startCopy(tile::CopyOp copy) {
+    if (!known(copy.getEnabled()) || !known(copy.getFrom()))
+      return copy.emitError() << "depends on more than the item's tiles [pipeline-control]";
+    if (!numbers[copy.getEnabled()])
+      return success();
+    FailureOr<Stage *> stage = stageOf(copy, copy.getRing(), copy.getStage());
+    if (failed(stage))
+      return failure();
+    if ((*stage)->readSinceBarrier || (*stage)->state == Stage::UnderWay)
+      return copy.emitError() << "refills a stage whose tile " << (*stage)->tile
+                              << ((*stage)->state == Stage::UnderWay ? " is still under way" : " may still be read")
+                              << ", for " << tiles << " tiles [pipeline-refill]";
+    **stage = {Stage::UnderWay, numbers[copy.getFrom()], committed, false};
+    return success();
+  }
+
+  /// All but the last `pending` groups of this thread have landed.
+  void land(tile::WaitOp wait) {
+    for (auto &[ring, stages] : rings)
+      for (Stage &stage : stages)
+        if (stage.state == Stage::UnderWay && stage.group < committed - int64_t(wait.getPending()))
+          stage.state = Stage::Landed;
+  }
+
+  /// What one thread waited for before the barrier is visible to all after it.
+  void meet() {
+    for (auto &[ring, stages] : rings)
+      for (Stage &stage : stages) {
+        stage.readSinceBarrier = false;
+        if (stage.state == Stage::Landed)
+          stage.state = Stage::Visible;
+      }
+    for (auto &[memory, exchange] : exchanges)
+      exchange.writer = exchange.reader = nullptr;
+  }
+
+  /// A stage must hold the tile that its reader is about to use: each reader takes tiles in order.
+  LogicalResult read(Operation *op, Value ring, Value index) {
+    FailureOr<Stage *> stage = stageOf(op, ring, index);
+    if (failed(stage))
+      return failure();
+    int64_t expected = nextTile[op->getName()]++;
+    (*stage)->readSinceBarrier = true;
+    if ((*stage)->state == Stage::Visible && (*stage)->tile == expected)
+      return success();
+    constexpr const char *states[] = {"nothing", "a copy under way", "a copy that is not visible to all", "a tile"};
+    return op->emitError() << "needs tile " << expected << " and finds " << states[(*stage)->state]
+                           << ((*stage)->state == Stage::Empty ? std::string() : " (" + std::to_string((*stage)->tile) + ")")
+                           << ", for " << tiles << " tiles [pipeline-read]";
+  }
+
+  LogicalResult write(Operation *op, Value memory) {
+    Exchange &exchange = exchanges[memory];
+    if (exchange.writer || exchange.reader)
+      return conflict(op, exchange.writer ? exchange.writer : exchange.reader);
+    exchange.writer = op;
+    exchange.everWritten = true;
+    return success();
+  }
+
+  LogicalResult load(Operation *op, Value memory) {
+    Exchange &exchange = exchanges[memory];
+    if (exchange.writer || !exchange.everWritten)
+      return conflict(op, exchange.writer ? exchange.writer : op);
+    exchange.reader = op;
+    return success();
+  }
+
+  LogicalResult conflict(Operation *op, Operation *other) {
+    InFlightDiagnostic diag = op->emitError() << "uses shared memory that another thread may still use: no barrier lies "
+                                                 "between, for "
+                                              << tiles << " tiles [pipeline-barrier]";
+    diag.attachNote(other->getLoc()) << "the other use";
+    return diag;
+  }
+
+  tile::ItemsOp items;
+  int64_t tiles;
+  llvm::DenseMap<Value, int64_t> numbers; // integers, booleans, and the tile that an address is of
+  llvm::MapVector<Value, std::vector<Stage>> rings;
+  llvm::MapVector<Value, Exchange> exchanges;
+  std::map<OperationName, int64_t, bool (*)(OperationName, OperationName)> nextTile{
+      [](OperationName a, OperationName b) { return a.getStringRef() < b.getStringRef(); }};
+  int64_t committed = 0;
+};
+
+struct VerifyPipeline : mlac::impl::VerifyPipelineBase<VerifyPipeline> {
+  void runOnOperation() override {
+    for (auto kernel : getOperation().getOps<tile::KernelOp>())
+      kernel.walk([&](tile::ItemsOp items) {
+        if (kernel.getSchedule() && failed(verify(items, kernel.getSchedule()->getStages())))
+          signalPassFailure();
+      });
+  }
+
+  /// From no tile at all to every stage refilled once.
+  static LogicalResult verify(tile::ItemsOp items, int64_t stages) {
+    for (int64_t tiles = 0; tiles <= 2 * stages + 1; ++tiles)
+      if (failed(Machine(items, tiles).run()))
+        return failure();
+    return success();
+  }
+};
+
+} // namespace

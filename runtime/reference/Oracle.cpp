@@ -13,14 +13,15 @@ namespace mla::reference {
 
 namespace {
 
-/// Decodes rows of one type; formats of up to 16 bits through a table.
+/// Decodes rows of one type, rounded to the compute type as the language says of queries and of dequant();
+/// formats of up to 16 bits through a table.
 class RowDecoder {
 public:
-  explicit RowDecoder(DType type) : type(type) {
+  RowDecoder(DType type, DType compute) : type(type), compute(compute) {
     if (bytes(type) > 2)
       return;
     for (uint32_t code = 0; code < 1u << (8 * bytes(type)); ++code)
-      values.push_back(decode(type, code));
+      values.push_back(rounded(code));
   }
 
   void decodeRow(const uint8_t *data, int64_t element, std::vector<double> &row) const {
@@ -30,17 +31,22 @@ public:
     }
     for (size_t d = 0; d < row.size(); ++d) {
       uint32_t code = loadCode(type, data, element + static_cast<int64_t>(d));
-      row[d] = values.empty() ? decode(type, code) : values[code];
+      row[d] = values.empty() ? rounded(code) : values[code];
     }
   }
 
 private:
+  double rounded(uint32_t code) const {
+    double value = decode(type, code);
+    return type == compute ? value : decode(compute, encode(compute, value));
+  }
+
   void decodeBytes(const uint8_t *codes, std::vector<double> &row) const {
     for (size_t d = 0; d < row.size(); ++d)
       row[d] = values[codes[d]];
   }
 
-  DType type;
+  DType type, compute;
   std::vector<double> values;
 };
 
@@ -71,8 +77,8 @@ class Evaluator {
 public:
   Evaluator(const KernelInfo &kernel, const HostOperands &operands)
       : kernel(kernel), operands(operands), query(*operands.find(Role::query)),
-        cache(*operands.find(Role::cache)), queryDecoder(query.operand.dtype),
-        cacheDecoder(cache.operand.dtype), scoreScale(operands.evaluate(kernel.scoreScale)),
+        cache(*operands.find(Role::cache)), queryDecoder(query.operand.dtype, kernel.compute),
+        cacheDecoder(cache.operand.dtype, kernel.compute), scoreScale(operands.evaluate(kernel.scoreScale)),
         valueScale(operands.evaluate(kernel.valueScale)) {
     int64_t rows = operands.queryTokens() * kernel.heads;
     result.out.assign(rows * kernel.vDim, 0.0);

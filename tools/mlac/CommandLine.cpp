@@ -80,6 +80,7 @@ static CLI::App *addCompile(CLI::App &app, Command &command) {
   compile->add_option("-o,--output", options.output, "where to print; - is standard output")
       ->capture_default_str();
   compile->add_option("--kernel", options.kernel, "only the kernel of this name");
+  compile->add_flag("--remarks", options.remarks, "say which schedule was chosen and why");
   compile
       ->add_option("--layers", options.deployment.layers, "layers of the model, for messages about its cost")
       ->check(CLI::Range(int64_t(1), int64_t(1) << 20))

@@ -81,6 +81,7 @@ int mlac::runCompile(const CompileOptions &options) {
   if (!applyMlirSwitches(options.mlirSwitches))
     return kUsageError;
   Session session;
+  session.printer.showsRemarks = options.remarks;
   std::optional<std::string> text = compile(session, options);
   return text && writeOutput(options.output, *text) ? 0 : 1;
 }

@@ -40,6 +40,7 @@ struct CompileOptions {
   Level emit = Level::Ptx;
   std::string kernel; // empty: all
   std::string output = "-";
+  bool remarks = false;                  // say what the compiler chose and why
   std::vector<std::string> mlirSwitches; // such as --mlir-timing
 };
 
