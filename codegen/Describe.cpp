@@ -3,6 +3,7 @@
 
 #include "dialect/tile/Tile.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "runtime/Abi.h"
 
 using namespace mlir;
 
@@ -78,7 +79,10 @@ static ::mla::Entry describeEntry(LLVM::LLVMFuncOp function) {
   return entry;
 }
 
-static ::mla::KernelInfo describeKernel(LLVM::LLVMFuncOp main, LLVM::LLVMFuncOp combine) {
+static_assert(tile::kMergeStates == ::mla::maxMergeStates);
+
+/// `merge` is null for a kernel without a log-sum-exp.
+static ::mla::KernelInfo describeKernel(LLVM::LLVMFuncOp main, LLVM::LLVMFuncOp combine, LLVM::LLVMFuncOp merge) {
   auto info = main->getAttrOfType<DictionaryAttr>("mlac.info");
   auto schedule = main->getAttrOfType<tile::ScheduleAttr>("schedule");
   auto number = [&](StringRef name) { return int(info.getAs<IntegerAttr>(name).getInt()); };
@@ -100,6 +104,8 @@ static ::mla::KernelInfo describeKernel(LLVM::LLVMFuncOp main, LLVM::LLVMFuncOp 
                  .stages = int(schedule.getStages()), .warps = int(schedule.getWarps())};
   kernel.main = describeEntry(main);
   kernel.combine = describeEntry(combine);
+  if (merge)
+    kernel.merge = describeEntry(merge);
   return kernel;
 }
 
@@ -110,10 +116,13 @@ static ::mla::KernelInfo describeKernel(LLVM::LLVMFuncOp main, LLVM::LLVMFuncOp 
   manifest.target = provenance.target;
   manifest.profile = provenance.profile;
   manifest.ptxVersion = formatPtxVersion(provenance.ptx);
+  auto beside = [&](LLVM::LLVMFuncOp function, StringRef suffix) {
+    return module.lookupSymbol<LLVM::LLVMFuncOp>((function.getSymName() + suffix).str());
+  };
   for (auto function : module.getOps<LLVM::LLVMFuncOp>())
     if (function->hasAttr("schedule"))
-      manifest.kernels.push_back(describeKernel(
-          function, module.lookupSymbol<LLVM::LLVMFuncOp>((function.getSymName() + "_combine").str())));
+      manifest.kernels.push_back(
+          describeKernel(function, beside(function, "_combine"), beside(function, "_merge")));
   return manifest;
 }
 

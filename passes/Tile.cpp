@@ -221,6 +221,8 @@ public:
   void build() {
     buildWalk();
     buildCombine();
+    if (attention.base)
+      buildMerge();
   }
 
 private:
@@ -240,8 +242,8 @@ private:
     return result;
   }
 
-  /// An empty entry point; its arguments are `inputs`, the outputs and the plan.
-  tile::KernelOp buildEntry(StringRef name, ArrayRef<std::pair<StringRef, Type>> inputs) {
+  /// An empty entry point; its arguments are `inputs`, the outputs and, if it walks one, the plan.
+  tile::KernelOp buildEntry(StringRef name, ArrayRef<std::pair<StringRef, Type>> inputs, bool planned = true) {
     SmallVector<Type> types;
     SmallVector<Attribute> attrs;
     auto add = [&](StringRef argName, Type type) {
@@ -252,7 +254,8 @@ private:
       add(argName, type);
     for (auto [argName, type] : outputs())
       add(argName, type);
-    add("plan", tile::PlanType::get(context));
+    if (planned)
+      add("plan", tile::PlanType::get(context));
     auto kernel = tile::KernelOp::create(
         builder, loc, builder.getStringAttr(name), TypeAttr::get(builder.getFunctionType(types, {})),
         TypeAttr::get(compute), builder.getI64IntegerAttr(cast<mla::BufferType>(attention.query.getType()).getHeads()),
@@ -365,6 +368,28 @@ private:
                             attention.base.value_or(mla::LseBase::log2), /*rows=*/0, /*threads=*/128);
     tile::ReturnOp::create(builder, loc);
   }
+
+  /// Merges results that several calls of the kernel left, over disjoint parts of the context.
+  void buildMerge() {
+    SmallVector<std::string> names;
+    for (int64_t state = 0; state < tile::kMergeStates; ++state)
+      for (auto [name, type] : outputs())
+        names.push_back(("state" + Twine(state) + "." + (isLse(type) ? "lse" : "out")).str());
+    SmallVector<std::pair<StringRef, Type>> inputs{{"states", builder.getI32Type()}};
+    for (const std::string &name : names)
+      inputs.push_back({name, outputs()[(inputs.size() - 1) % 2].second});
+    tile::KernelOp kernel = buildEntry((source.getSymName() + "_merge").str(), inputs, /*planned=*/false);
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPointToStart(&kernel.getBody().front());
+    SmallVector<Value> outs, lses;
+    for (Value argument : kernel.getArguments().slice(1, names.size()))
+      (isLse(argument.getType()) ? lses : outs).push_back(argument);
+    auto [out, lse] = outputArguments(kernel, inputs.size());
+    tile::MergeOp::create(builder, loc, kernel.getArgument(0), outs, lses, out, lse, *attention.base, /*threads=*/128);
+    tile::ReturnOp::create(builder, loc);
+  }
+
+  static bool isLse(Type type) { return cast<mla::BufferType>(type).getWidth() == 1; }
 
   mla::KernelOp source;
   const Attention &attention;

@@ -50,6 +50,18 @@ std::vector<Param> planParams() {
   return params;
 }
 
+std::vector<Param> mergeParams() {
+  std::vector<Param> params{{"states", ParamType::i32}};
+  for (int state = 0; state < maxMergeStates; ++state)
+    for (const char *part : {".out", ".lse"}) {
+      std::string tensor = "state" + std::to_string(state) + part;
+      params.push_back({tensor + ".data", ParamType::pointer});
+      params.push_back({tensor + ".stride_token", ParamType::i64});
+      params.push_back({tensor + ".stride_head", ParamType::i64});
+    }
+  return params;
+}
+
 static std::optional<ParamType> findType(const std::vector<Param> &params, std::string_view param) {
   auto found = std::find_if(params.begin(), params.end(), [&](const Param &p) { return p.name == param; });
   if (found == params.end())
@@ -63,7 +75,7 @@ std::optional<ParamType> paramType(const KernelInfo &kernel, std::string_view pa
   for (const Operand &operand : kernel.operands)
     if (auto type = findType(operandParams(operand), param))
       return type;
-  return std::nullopt;
+  return findType(mergeParams(), param);
 }
 
 } // namespace mla

@@ -16,6 +16,9 @@
 //                   plan.work_indptr ptr to i32[grid + 1], plan.work ptr to WorkItem[],
 //                   plan.merges ptr to MergeItem[], plan.partial_out ptr to f32[slots][tile.rows][vDim],
 //                   plan.partial_lse ptr to f32[slots][tile.rows]
+//   a merge         states i32, and for K in [0, maxMergeStates): stateK.out.data ptr, stateK.out.stride_token
+//                   i64, stateK.out.stride_head i64, stateK.lse.data ptr to f32, stateK.lse.stride_token i64,
+//                   stateK.lse.stride_head i64; the merged state is the output's and the lse's own words
 //
 // Packed row r of a request is query token r / heads, head r % heads. A row tile is tile.rows consecutive
 // packed rows, the last one of a request possibly short. KV tile t covers tokens [t * tile.tokens, (t+1) *
@@ -25,6 +28,7 @@
 // combine: grid.x = merges * tile.rows. Block b merges row b % tile.rows of merges[b / tile.rows]; it leaves
 // at
 //          once if the request has no such packed row.
+// merge:   grid.x = query tokens * heads. Block b merges row (b / heads, b % heads) of the first `states` states.
 #pragma once
 
 #include "runtime/Manifest.h"
@@ -83,6 +87,12 @@ std::vector<Param> operandParams(const Operand &operand);
 
 /// All parameters that the plan can contribute, in the table's order.
 std::vector<Param> planParams();
+
+/// States that one launch of the merge entry takes.
+inline constexpr int maxMergeStates = 8;
+
+/// All parameters of the states that a merge reads, in the table's order.
+std::vector<Param> mergeParams();
 
 /// The type of a parameter of that kernel; empty if the vocabulary has no such word for it.
 std::optional<ParamType> paramType(const KernelInfo &kernel, std::string_view param);

@@ -77,7 +77,8 @@ static Json write(const KernelInfo &kernel) {
           {"operands", writeList<Operand>(kernel.operands, write)},
           {"tile", write(kernel.tile)},
           {"main", write(kernel.main)},
-          {"combine", write(kernel.combine)}};
+          {"combine", write(kernel.combine)},
+          {"merge", write(kernel.merge)}};
 }
 
 std::string toJson(const Manifest &manifest) {
@@ -255,6 +256,8 @@ static void checkKernel(const KernelInfo &kernel, const Reader &reader) {
   checkEntry(kernel, kernel.main, reader.pathOf("main"));
   if (!kernel.combine.name.empty())
     checkEntry(kernel, kernel.combine, reader.pathOf("combine"));
+  if (!kernel.merge.name.empty())
+    checkEntry(kernel, kernel.merge, reader.pathOf("merge"));
 }
 
 static KernelInfo readKernel(const Reader &reader) {
@@ -273,6 +276,7 @@ static KernelInfo readKernel(const Reader &reader) {
   kernel.tile = readTile(reader.object("tile"));
   kernel.main = readEntry(reader.object("main"));
   kernel.combine = readEntry(reader.object("combine"));
+  kernel.merge = readEntry(reader.object("merge"));
   checkKernel(kernel, reader);
   return kernel;
 }

@@ -109,6 +109,7 @@ struct KernelInfo {
   Tile tile;
   Entry main;    ///< walks the work list
   Entry combine; ///< merges partial results, one block a row; empty name: the kernel is never split
+  Entry merge;   ///< merges outputs by their LSEs, one block a row; empty name: the kernel has no LSE
 
   bool operator==(const KernelInfo &) const = default;
 

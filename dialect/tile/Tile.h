@@ -4,6 +4,11 @@
 #include "dialect/mla/MLA.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
+namespace mlir::tile {
+/// Results that one merge takes at most; runtime/Abi.h promises the same number to callers.
+inline constexpr int64_t kMergeStates = 8;
+} // namespace mlir::tile
+
 #include "dialect/tile/TileDialect.h.inc"
 #include "dialect/tile/TileEnums.h.inc"
 #define GET_ATTRDEF_CLASSES

@@ -164,4 +164,16 @@ def Tile_CombineOp : Tile_Op<"combine", []> {
   let assemblyFormat = [{ $plan `to` $out (`,` `lse` $base $lse^)? attr-dict `:` type($out) (`,` type($lse)^)? }];
 }
 
+def Tile_MergeOp : Tile_Op<"merge", [SameVariadicOperandSize]> {
+  let summary = "merge the first `count` results of a row over disjoint sets of cached tokens";
+  let description = [{
+    Each result is an output and its log-sum-exp, in `base`; all have one type. A result whose log-sum-exp is -inf
+    contributes nothing, whatever its output holds; the merge of one result has its bits.
+  }];
+  let arguments = (ins I32:$count, Variadic<MLA_BufferType>:$outs, Variadic<MLA_BufferType>:$lses,
+                       MLA_BufferType:$out, MLA_BufferType:$lse, EnumProp<MLA_LseBase>:$base, I64Attr:$threads);
+  let assemblyFormat = [{ $count `of` `(` $outs `)` `,` `lse` `(` $lses `)` `to` $out `,` `lse` $base $lse attr-dict
+                          `:` type($outs) `,` type($lses) `to` type($out) `,` type($lse) }];
+}
+
 #endif

@@ -96,5 +96,6 @@ void populateWeigh(TileTypeConverter &, mlir::RewritePatternSet &, const Lowerin
 void populateSoftmax(TileTypeConverter &, mlir::RewritePatternSet &);
 void populateResult(TileTypeConverter &, mlir::RewritePatternSet &);
 void populateCombine(TileTypeConverter &, mlir::RewritePatternSet &);
+void populateMerge(TileTypeConverter &, mlir::RewritePatternSet &);
 
 } // namespace mlac

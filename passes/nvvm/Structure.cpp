@@ -55,6 +55,7 @@ struct LowerKernel : OpConversionPattern<tile::KernelOp> {
       return op.getSchedule()->getThreads();
     int64_t threads = 128;
     op.walk([&](tile::CombineOp combine) { threads = combine.getThreads(); });
+    op.walk([&](tile::MergeOp merge) { threads = merge.getThreads(); });
     return threads;
   }
 

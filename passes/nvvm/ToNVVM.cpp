@@ -159,6 +159,7 @@ struct ToNVVM : mlac::impl::ToNVVMBase<ToNVVM> {
     populateSoftmax(converter, patterns);
     populateResult(converter, patterns);
     populateCombine(converter, patterns);
+    populateMerge(converter, patterns);
     if (failed(applyPartialConversion(module, legal, std::move(patterns))))
       signalPassFailure();
   }
