@@ -13,7 +13,7 @@ constexpr uint32_t kAda = F::Fp8Convert | F::Fp8Mma;
 constexpr uint32_t kHopper = kAda | F::Bulk;
 constexpr uint32_t kHopperA = kHopper | F::Wgmma | F::SetMaxNReg;
 constexpr uint32_t kBlackwell = kHopper | F::PackedF32x2;
-constexpr uint32_t kDataCenterA = kBlackwell | F::Tcgen05 | F::Fp4Convert | F::SetMaxNReg;
+constexpr uint32_t kDataCenterA = kBlackwell | F::Tcgen05 | F::LdmatrixB8 | F::Fp4Convert | F::SetMaxNReg;
 constexpr uint32_t kConsumerA = kBlackwell | F::KindMma | F::BlockScaleMma | F::LdmatrixB8 | F::Fp4Convert | F::SetMaxNReg;
 } // namespace
 
@@ -71,7 +71,7 @@ std::optional<int> parsePtxVersion(std::string_view text) {
   if (error != std::errc() || dot == end || *dot != '.')
     return std::nullopt;
   auto [last, minorError] = std::from_chars(dot + 1, end, minor);
-  if (minorError != std::errc() || last != end || minor < 0 || minor > 9 || major < 1 || major > 99)
+  if (minorError != std::errc() || last != end || end - dot != 2 || major < 1 || major > 99)
     return std::nullopt;
   return 10 * major + minor;
 }
