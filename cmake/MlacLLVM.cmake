@@ -20,12 +20,13 @@ target_compile_definitions(mlac_mlir INTERFACE ${MLAC_LLVM_DEFINITIONS})
 target_compile_options(mlac_mlir INTERFACE -fno-rtti -fno-exceptions)
 
 if(MLAC_STATIC_LLVM)
-  # Debian's archives name the shared library in their link interface: take it out, and name the archives.
+  # Debian's archives name shared libraries in their link interface: take LLVM out, and name the archives.
   get_property(imported DIRECTORY PROPERTY IMPORTED_TARGETS)
   foreach(target IN LISTS imported)
     get_target_property(libs ${target} INTERFACE_LINK_LIBRARIES)
-    if(libs AND "LLVM" IN_LIST libs)
+    if(libs)
       list(REMOVE_ITEM libs LLVM)
+      list(TRANSFORM libs REPLACE "^zstd::libzstd_shared$" "zstd::libzstd_static")
       set_target_properties(${target} PROPERTIES INTERFACE_LINK_LIBRARIES "${libs}")
     endif()
   endforeach()
@@ -35,11 +36,12 @@ if(MLAC_STATIC_LLVM)
     MLIRIR MLIRParser MLIRPass MLIRTransforms MLIRTransformUtils
     MLIRArithDialect MLIRArithToLLVM MLIRControlFlowToLLVM MLIRSCFToControlFlow MLIRSCFDialect
     MLIRSCFTransforms MLIRFuncDialect MLIRFuncTransforms MLIRMemRefDialect MLIRTensorDialect MLIRLinalgDialect MLIRVectorDialect
+    MLIRAffineDialect MLIRBufferizationDialect MLIRControlFlowDialect MLIRMathDialect MLIRUBDialect
     MLIRGPUDialect MLIRLLVMDialect MLIRNVVMDialect MLIRLLVMIRTransforms MLIRReconcileUnrealizedCasts
     MLIRTargetLLVMIRExport MLIRLLVMToLLVMIRTranslation MLIRNVVMToLLVMIRTranslation MLIRBuiltinToLLVMIRTranslation)
   target_link_libraries(mlac_mlir INTERFACE ${MLAC_MLIR_ARCHIVES} ${MLAC_LLVM_ARCHIVES})
-  # Unreferenced sections are half of LLVM; libraries that other machines may lack are linked in.
-  target_link_options(mlac_mlir INTERFACE -Wl,--gc-sections -Wl,--as-needed -static-libstdc++ -static-libgcc)
+  # A third of the binary is unreferenced; libraries that another machine may lack are linked in or, as Z3, not needed.
+  target_link_options(mlac_mlir INTERFACE -s -Wl,--gc-sections -Wl,--as-needed -static-libstdc++ -static-libgcc)
 else()
   target_link_libraries(mlac_mlir INTERFACE MLIR LLVM)
 endif()
