@@ -15,7 +15,8 @@ def RejectBufferCast : Pass<"mla-reject-buffer-cast", "::mlir::ModuleOp"> {
   }];
   let options = [
     Option<"layers", "layers", "int64_t", "0", "Layers a step; adds the bytes per step to the message">,
-    Option<"poolTokens", "pool-tokens", "int64_t", "0", "Tokens of the pool; adds the bytes per call">
+    Option<"poolTokens", "pool-tokens", "int64_t", "0", "Tokens of the pool; adds the bytes per call">,
+    Option<"threshold", "threshold", "int64_t", "1048576", "Bytes from which a memref or tensor is a buffer">
   ];
 }
 

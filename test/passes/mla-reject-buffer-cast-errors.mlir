@@ -23,6 +23,7 @@ mla.kernel @plain(
 mla.kernel @slice(
     // expected-note@+1 {{the buffer is declared here}}
     %kv: !mla.buffer<paged, 576xf8E4M3FN>) attributes {compute = f16} {
+  // expected-note@+1 {{through `slice` here}}
   %0 = mla.slice %kv[0 : 512] : !mla.buffer<paged, 576xf8E4M3FN> -> <512xf8E4M3FN>
   // expected-error@+2 {{casts a whole 'f8E4M3FN' buffer to 'f16': reads 512 and writes 1,024 bytes for every token}}
   // expected-note@+1 {{declare `compute f16` and read it through dequant(...)}}
@@ -35,7 +36,9 @@ mla.kernel @slice(
 mla.kernel @scale(
     // expected-note@+1 {{the buffer is declared here}}
     %kv: !mla.buffer<paged, 576xf8E4M3FN>, %s: f32) attributes {compute = f16} {
+  // expected-note@+1 {{through `slice` here}}
   %0 = mla.slice %kv[0 : 512] : !mla.buffer<paged, 576xf8E4M3FN> -> <512xf8E4M3FN>
+  // expected-note@+1 {{through `scale` here}}
   %1 = mla.scale %0, %s : !mla.rows<512xf8E4M3FN>
   // expected-error@+2 {{casts a whole 'f8E4M3FN' buffer to 'f16'}}
   // expected-note@+1 {{read it through dequant}}
@@ -49,6 +52,7 @@ mla.kernel @scale(
 mla.kernel @dequant_then_cast(
     // expected-note@+1 {{the buffer is declared here}}
     %kv: !mla.buffer<paged, 576xf8E4M3FN>) attributes {compute = f16} {
+  // expected-note@+1 {{through `dequant` here}}
   %0 = mla.dequant %kv : <paged, 576xf8E4M3FN> -> <576xf16>
   // expected-error@+2 {{casts a whole 'f8E4M3FN' buffer to 'bf16'}}
   // expected-note@+1 {{read it through dequant}}
@@ -62,11 +66,10 @@ mla.kernel @dequant_then_cast(
 mla.kernel @detour(
     // expected-note@+1 {{the buffer is declared here}}
     %kv: !mla.buffer<paged, 576xf8E4M3FN>) attributes {compute = bf16} {
-  // expected-error@+2 {{casts a whole 'f8E4M3FN' buffer to 'f16'}}
+  // expected-error@+2 {{casts a whole 'f8E4M3FN' buffer to 'f16': reads 1,728 and writes 2,304 bytes for every token}}
   // expected-note@+1 {{read it through dequant}}
   %0 = mla.cast %kv : !mla.buffer<paged, 576xf8E4M3FN> -> <576xf16>
-  // expected-error@+2 {{casts a whole 'f8E4M3FN' buffer to 'bf16'}}
-  // expected-note@+1 {{read it through dequant}}
+  // expected-note@+1 {{converted again, to 'bf16', here}}
   %1 = mla.cast %0 : !mla.rows<576xf16> -> <576xbf16>
   mla.return
 }
