@@ -10,14 +10,19 @@ def RejectBufferCast : Pass<"mla-reject-buffer-cast", "::mlir::ModuleOp"> {
   let summary = "Refuse every op that would store a converted copy of a whole buffer";
   let description = [{
     A whole-buffer cast gives right numbers and wrong speed: an FP8 pool of 495,000 tokens x 576 moves 855 MB a
-    layer. The error stands at the cast, a note at the buffer, another names the way out. Conversions inside
-    tile loads (`mla.dequant`) pass. Rule: [buffer-cast].
+    layer. The error stands at the cast, notes at the buffer and at each step from it, another names the way out.
+    Conversions inside tile loads (`mla.dequant`, or a load and `arith.extf`) pass. Works on this project's dialects
+    and on func, memref, tensor, linalg, arith, scf, cf, affine, vector, gpu and bufferization; ops of other dialects
+    are skipped with a remark [buffer-cast-unknown]. The rule [buffer-cast] is written in BufferCastAnalysis.h and
+    docs/audit.md.
   }];
   let options = [
     Option<"layers", "layers", "int64_t", "0", "Layers a step; adds the bytes per step to the message">,
     Option<"poolTokens", "pool-tokens", "int64_t", "0", "Tokens of the pool; adds the bytes per call">,
     Option<"threshold", "threshold", "int64_t", "1048576", "Bytes from which a memref or tensor is a buffer">
   ];
+  let statistics = [Statistic<"visits", "visits", "ops looked at, with repetitions">,
+                    Statistic<"casts", "casts", "whole-buffer casts found">];
 }
 
 def InferScales : Pass<"mla-infer-scales", "::mlir::ModuleOp"> {
