@@ -100,7 +100,7 @@ static ::mla::KernelInfo describeKernel(LLVM::LLVMFuncOp main, LLVM::LLVMFuncOp 
   kernel.valueScale = describeScale(info.getAs<DictionaryAttr>("value_scale"));
   for (Attribute pair : main->getAttrOfType<ArrayAttr>("mlac.operands"))
     kernel.operands.push_back(describeOperand(cast<ArrayAttr>(pair), info));
-  kernel.tile = {.rows = int(schedule.getRows()), .tokens = int(schedule.getTokens()),
+  kernel.tile = {.rows = int(schedule.getRows()), .tokens = int(schedule.getBlockTokens()),
                  .stages = int(schedule.getStages()), .warps = int(schedule.getWarps())};
   kernel.main = describeEntry(main);
   kernel.combine = describeEntry(combine);

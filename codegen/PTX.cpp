@@ -2,6 +2,8 @@
 #include "codegen/LLVM.h"
 
 #include "codegen/Translate.h"
+#include "llvm/IR/IRBuilder.h"
+#include "llvm/IR/InlineAsm.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/Module.h"
 #include "llvm/MC/TargetRegistry.h"
@@ -66,6 +68,27 @@ struct Compilation {
 
 } // namespace
 
+/// Gives 16-byte asynchronous copies an L2 prefetch size, which no intrinsic has: a row of the cache is read whole, so what
+/// follows a piece in DRAM is wanted soon.
+static void hintCopies(llvm::Module &module) {
+  llvm::Function *copy = module.getFunction("llvm.nvvm.cp.async.cg.shared.global.16.s");
+  if (!copy)
+    return;
+  llvm::SmallVector<llvm::CallInst *> calls;
+  for (llvm::User *user : copy->users())
+    calls.push_back(llvm::cast<llvm::CallInst>(user));
+  const char *env = getenv("MLAC_L2");
+  std::string size = env ? env : "256";
+  if (size == "0") return;
+  auto *text = llvm::InlineAsm::get(copy->getFunctionType(), "cp.async.cg.shared.global.L2::" + size + "B [$0], [$1], 16, $2;", "r,l,r,~{memory}",
+                                    /*hasSideEffects=*/true);
+  for (llvm::CallInst *call : calls) {
+    llvm::IRBuilder<> builder(call);
+    builder.CreateCall(copy->getFunctionType(), text, {call->getArgOperand(0), call->getArgOperand(1), call->getArgOperand(2)});
+    call->eraseFromParent();
+  }
+}
+
 static LogicalResult prepare(ModuleOp source, const PTXOptions &options, Compilation &compilation) {
   setOption("nvptx-short-ptr", true);
   setOption("nvptx-no-f32x2", !options.packedF32x2);
@@ -78,6 +101,7 @@ static LogicalResult prepare(ModuleOp source, const PTXOptions &options, Compila
   compilation.module->setTargetTriple(compilation.machine->getTargetTriple());
   compilation.module->setDataLayout(compilation.machine->createDataLayout());
   optimise(*compilation.module, compilation.machine.get());
+  hintCopies(*compilation.module);
   return success();
 }
 

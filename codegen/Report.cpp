@@ -26,7 +26,7 @@ static KernelShape scheduledShape(tile::KernelOp kernel) {
   KernelShape shape{};
   shape.compute = kernel.getCompute();
   shape.heads = kernel.getHeads();
-  kernel.walk([&](tile::QueryFragmentOp op) { shape.query = op.getSource().getType(); });
+  kernel.walk([&](tile::LoadQueryOp op) { shape.query = op.getSource().getType(); });
   kernel.walk([&](tile::CopyOp op) { shape.cache = op.getSource().getType(); });
   kernel.walk([&](tile::WeighOp op) {
     shape.valueColumn = op.getColumn();
@@ -94,8 +94,8 @@ static json::Value describeKernel(const ::mla::KernelInfo &kernel, const Schedul
       {"compute", nameOfType(facts.shape.compute)},
       {"bytes_per_cached_token", facts.shape.cache.getTokenBytes()},
       {"tile", json::Object{{"rows", facts.schedule.getRows()}, {"tokens", facts.schedule.getTokens()},
-                            {"stages", facts.schedule.getStages()}, {"dim_warps", facts.schedule.getDimWarps()},
-                            {"token_warps", facts.schedule.getTokenWarps()}}},
+                            {"stages", facts.schedule.getStages()}, {"groups", facts.schedule.getGroups()},
+                            {"token_warps", facts.schedule.getTokenWarps()}, {"row_warps", facts.schedule.getRowWarps()}}},
       {"shared_limit", profile.sharedPerBlock},
       {"allocations", std::move(allocations)},
       {"dequantised_in", std::move(conversions)},

@@ -12,7 +12,8 @@ static constexpr int64_t kWidestRow = 65536;
 static constexpr int64_t kLargestHint = 65536;
 static constexpr Dtype kInputs[] = {Dtype::E4M3, Dtype::E5M2, Dtype::BF16, Dtype::F16};
 static constexpr Dtype kOutputs[] = {Dtype::BF16, Dtype::F16, Dtype::F32};
-static constexpr StringRef kHints[] = {"rows", "tokens", "stages", "query_tokens"};
+static constexpr StringRef kHints[] = {"rows",   "tokens",      "stages",    "query_tokens",
+                                       "groups", "token_warps", "row_warps"};
 
 void HeaderChecker::check(KernelDecl &kernel) {
   for (ParamDecl &param : kernel.params)

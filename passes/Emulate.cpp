@@ -144,6 +144,8 @@ private:
     case Instr::BlockBarrier:
       replace(op, {a[0], number(0)}, hook, none, true);
       break;
+    case Instr::GroupBarrier:
+    case Instr::WarpBarrier:
     case Instr::CopyCommit:
     case Instr::CopyWait:
       replace(op, a, hook, none, true);

@@ -45,9 +45,10 @@ public:
   void run() {
     builder.setInsertionPoint(source.items);
     ring = alloc(layout.ring);
-    planes = alloc(layout.planes);
+    query = alloc(layout.query);
     probs = alloc(layout.probs);
-    rowFactor = alloc(layout.rowFactor);
+    maxima = alloc(layout.maxima);
+    stats = alloc(layout.stats);
     kernel->setAttr("shared_bytes", builder.getI64IntegerAttr(layout.bytes));
     auto items = tile::ItemsOp::create(builder, loc, source.items.getPlan());
     Block &body = items.getBody().emplaceBlock();
@@ -59,32 +60,32 @@ public:
   }
 
 private:
+  //===-- Short names --===//
+
   Value alloc(const Allocation &allocation) {
     return tile::AllocOp::create(builder, loc, allocation.type, allocation.name, allocation.offset);
   }
-
   Value number(int32_t value) { return arith::ConstantOp::create(builder, loc, builder.getI32IntegerAttr(value)); }
-  Value real(float value) { return arith::ConstantOp::create(builder, loc, builder.getF32FloatAttr(value)); }
   Value add(Value a, Value b) { return arith::AddIOp::create(builder, loc, a, b); }
   Value less(Value a, Value b) {
     return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::slt, a, b);
   }
+  Value equal(Value a, int32_t b) {
+    return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, a, number(b));
+  }
   /// stage + 1, wrapping at the ring's end.
   Value after(Value stage) {
     Value next = add(stage, number(1));
-    Value wraps = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, next, number(schedule.getStages()));
-    return arith::SelectOp::create(builder, loc, wraps, number(0), next);
+    return arith::SelectOp::create(builder, loc, equal(next, schedule.getStages()), number(0), next);
   }
   /// stage - 1, wrapping at the ring's start.
   Value before(Value stage) {
-    Value atStart = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, stage, number(0));
     Value previous = add(stage, number(-1));
-    return arith::SelectOp::create(builder, loc, atStart, number(schedule.getStages() - 1), previous);
+    return arith::SelectOp::create(builder, loc, equal(stage, 0), number(schedule.getStages() - 1), previous);
   }
-
   Value locate(Value tileIndex) {
-    return tile::LocateOp::create(builder, source.load.getLoc(), tile::AddressType::get(builder.getContext()),
-                                  source.load.getSource(), item, tileIndex);
+    auto type = tile::AddressType::get(builder.getContext(), schedule.getCopyRows());
+    return tile::LocateOp::create(builder, source.load.getLoc(), type, source.load.getSource(), item, tileIndex);
   }
   void copy(Value address, Value tileIndex, Value stage) {
     tile::CopyOp::create(builder, source.load.getLoc(), source.load.getSource(), address, ring, stage,
@@ -92,42 +93,28 @@ private:
     tile::CommitOp::create(builder, loc);
   }
   void barrier() { tile::BarrierOp::create(builder, loc); }
-  /// Tiles up to the next one to be read have landed; the stages after it may still be under way.
-  void awaitNext() { tile::WaitOp::create(builder, loc, schedule.getStages() - 2); }
-
-  tile::FragmentType fragment(tile::Role role, int64_t m, int64_t n, Type element) {
-    return tile::FragmentType::get(builder.getContext(), role, {m, n}, element);
+  void sync() { tile::SyncOp::create(builder, loc); }
+  tile::FragmentType fragment(tile::Role role, int64_t m, int64_t n) {
+    return tile::FragmentType::get(builder.getContext(), role, {m, n}, builder.getF32Type());
+  }
+  Value splat(tile::FragmentType type, float value) {
+    return tile::SplatOp::create(builder, loc, type, builder.getF32FloatAttr(value));
   }
 
-  /// Scores one tile if there is one: its partial sums go to shared memory.
-  void score(Value tileIndex, Value stage) {
-    auto guard = scf::IfOp::create(builder, loc, less(tileIndex, end));
-    OpBuilder::InsertionGuard insertion(builder);
-    builder.setInsertionPointToStart(guard.thenBlock());
-    auto type = fragment(tile::Role::accumulator, schedule.getTokensPerWarp(), schedule.getRows(), builder.getF32Type());
-    Value partial = tile::ScoreOp::create(builder, source.mask.getLoc(), type, query, ring, stage);
-    tile::StoreScoresOp::create(builder, source.mask.getLoc(), partial, planes);
-  }
+  //===-- Building --===//
 
   void buildItem() {
-    auto operand = fragment(tile::Role::operand, 16 * schedule.getStepsPerWarp(shape.rowWidth()), schedule.getRows(),
-                            shape.compute);
-    query = tile::QueryFragmentOp::create(builder, source.query.getLoc(), operand, source.query.getSource(), item,
-                                          shape.cache.getElementType());
+    tile::LoadQueryOp::create(builder, source.query.getLoc(), source.query.getSource(), item, query,
+                              shape.cache.getElementType());
     auto range = tile::RangeOp::create(builder, loc, item);
     end = range.getEnd();
     Value address = buildPrologue(range.getBegin());
+    barrier();
     scf::ForOp loop = buildLoop(range.getBegin(), address);
-    barrier();
-    tile::FinishOp finish = source.finish;
-    tile::FinishRowsOp::create(builder, finish.getLoc(), item, finish.getPlan(), loop.getResult(1), loop.getResult(2),
-                               finish.getFactor(), rowFactor, finish.getLse(), finish.getBase());
-    barrier();
-    tile::StoreResultOp::create(builder, finish.getLoc(), item, finish.getPlan(), loop.getResult(0), rowFactor,
-                                shape.cache.getElementType(), shape.valueWidth, finish.getOut());
+    buildEnd(loop.getResult(0), loop.getResult(1), loop.getResult(2));
   }
 
-  /// Starts the first stages - 1 copies and scores the first tile. Returns the address for the next copy.
+  /// Starts the first stages - 1 copies. Returns the address for the next one.
   Value buildPrologue(Value begin) {
     Value address = locate(begin), tileIndex = begin;
     for (int64_t stage = 0; stage + 1 < schedule.getStages(); ++stage) {
@@ -135,45 +122,70 @@ private:
       tileIndex = add(tileIndex, number(1));
       address = locate(tileIndex);
     }
-    awaitNext();
-    barrier();
-    score(begin, number(0));
     return address;
   }
 
   scf::ForOp buildLoop(Value begin, Value address) {
-    auto type = fragment(tile::Role::accumulator, schedule.getValueDimsPerWarp(shape.valueWidth), schedule.getRows(),
-                         builder.getF32Type());
-    Value zero = tile::ZeroOp::create(builder, loc, type);
+    auto accumulator = fragment(tile::Role::accumulator, schedule.getValueDimsPerWarp(shape.valueWidth), schedule.getRows());
+    auto rowStats = fragment(tile::Role::stats, 1, schedule.getRows());
     float infinity = std::numeric_limits<float>::infinity();
     auto loop = scf::ForOp::create(builder, loc, begin, end, number(1),
-                                   ValueRange{zero, real(-infinity), real(0), address, number(0)});
+                                   ValueRange{splat(accumulator, 0), splat(rowStats, -infinity), splat(rowStats, 0),
+                                              address, number(0)});
     OpBuilder::InsertionGuard insertion(builder);
     builder.setInsertionPointToStart(loop.getBody());
     buildStep(loop);
     return loop;
   }
 
-  /// One tile: softmax between the two barriers, then the next tile's scores and this tile's values.
+  /// One tile of a group: refill the ring, score, softmax, weigh. Other groups fill this one's waits.
   void buildStep(scf::ForOp loop) {
-    Value tileIndex = loop.getInductionVar(), accumulator = loop.getRegionIterArg(0);
-    Value address = loop.getRegionIterArg(3), stage = loop.getRegionIterArg(4);
-    barrier();
-    auto softmax = tile::SoftmaxOp::create(builder, source.mask.getLoc(), builder.getF32Type(), builder.getF32Type(),
-                                           planes, probs, rowFactor, item, tileIndex, source.scale.getFactor(),
-                                           loop.getRegionIterArg(1), loop.getRegionIterArg(2), source.mask.getCausal());
-    // The stage behind this tile's was last read before the barrier above.
+    Value tileIndex = loop.getInductionVar(), address = loop.getRegionIterArg(3), stage = loop.getRegionIterArg(4);
+    tile::WaitOp::create(builder, loc, schedule.getStages() - 2);
+    sync(); // this tile is visible, and nobody reads the stage behind it any more
     Value refill = add(tileIndex, number(schedule.getStages() - 1));
     copy(address, refill, before(stage));
     Value nextAddress = locate(add(refill, number(1)));
-    awaitNext();
-    barrier();
-    score(add(tileIndex, number(1)), after(stage));
-    accumulator = tile::RescaleOp::create(builder, loc, accumulator.getType(), accumulator, rowFactor);
+    tile::SoftmaxOp softmax = buildScores(tileIndex, stage, loop.getRegionIterArg(1), loop.getRegionIterArg(2));
+    sync(); // the probabilities are visible
+    Value accumulator = loop.getRegionIterArg(0);
+    accumulator = tile::RescaleOp::create(builder, loc, accumulator.getType(), accumulator, softmax.getShrink());
     accumulator = tile::WeighOp::create(builder, source.load.getLoc(), accumulator.getType(), accumulator, probs, ring,
                                         stage, shape.valueColumn, shape.valueWidth);
     scf::YieldOp::create(builder, loc,
                          ValueRange{accumulator, softmax.getNewMaximum(), softmax.getNewSum(), nextAddress, after(stage)});
+  }
+
+  tile::SoftmaxOp buildScores(Value tileIndex, Value stage, Value maximum, Value sum) {
+    Location at = source.mask.getLoc();
+    auto type = fragment(tile::Role::accumulator, schedule.getTokensPerWarp(), schedule.getRowsPerWarp());
+    Value scores = tile::ScoreOp::create(builder, at, type, query, ring, stage);
+    scores = tile::MaskScoresOp::create(builder, at, type, scores, item, tileIndex, source.scale.getFactor(),
+                                        source.mask.getCausal());
+    Value shared;
+    if (schedule.getWarpsPerGroup() > 1) {
+      tile::StoreMaximaOp::create(builder, at, scores, maxima);
+      sync();
+      shared = maxima;
+    }
+    Type rowStats = maximum.getType();
+    return tile::SoftmaxOp::create(builder, at, rowStats, rowStats, rowStats, scores, probs, maximum, sum, shared);
+  }
+
+  /// Brings the groups' results together. The last barrier lets the next item reuse the memory.
+  void buildEnd(Value accumulator, Value maximum, Value sum) {
+    tile::FinishOp finish = source.finish;
+    Location at = finish.getLoc();
+    tile::StoreStatsOp::create(builder, at, maximum, sum, stats);
+    barrier();
+    Value rowFactor = tile::FinishRowsOp::create(builder, at, maximum.getType(), item, finish.getPlan(), maximum, stats,
+                                                 finish.getFactor(), finish.getLse(), finish.getBase());
+    accumulator = tile::RescaleOp::create(builder, at, accumulator.getType(), accumulator, rowFactor);
+    if (schedule.getGroups() > 1)
+      accumulator = tile::MergeGroupsOp::create(builder, at, accumulator.getType(), accumulator, ring);
+    tile::StoreResultOp::create(builder, at, item, finish.getPlan(), accumulator, shape.cache.getElementType(),
+                                shape.valueWidth, finish.getOut());
+    barrier();
   }
 
   tile::KernelOp kernel;
@@ -183,7 +195,7 @@ private:
   SharedLayout layout;
   OpBuilder builder;
   Location loc;
-  Value ring, planes, probs, rowFactor, item, query, end;
+  Value ring, query, probs, maxima, stats, item, end;
 };
 
 struct Pipeline : mlac::impl::PipelineBase<Pipeline> {

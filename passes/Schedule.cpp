@@ -17,6 +17,7 @@ namespace {
 struct Candidate {
   tile::ScheduleAttr schedule;
   int64_t sharedBytes, registers;
+  bool merges; // there is room for the groups' merge
   double cost; // cycles of one SM for every cached token, all row tiles of a request included
 };
 
@@ -52,33 +53,33 @@ struct Schedule : mlac::impl::ScheduleBase<Schedule> {
     int64_t packed = std::max<int64_t>(shape.heads * queryTokens, 1);
     int64_t cover = std::clamp<int64_t>(llvm::PowerOf2Ceil(packed), 8, 32);
     SmallVector<Candidate> result;
-    for (int64_t rows : choices(hints, "rows", {cover}))
+    for (int64_t rows : choices(hints, "rows", {cover, std::max<int64_t>(cover / 2, 8)}))
       for (int64_t tokens : choices(hints, "tokens", {64, 32, 16}))
-        for (int64_t dimWarps : choices(hints, "dim_warps", {4, 8}))
-          for (int64_t tokenWarps : choices(hints, "token_warps", {8 / std::min<int64_t>(dimWarps, 8)}))
-            for (int64_t stages : choices(hints, "stages", {6, 5, 4, 3, 2}))
-              if (Candidate c = consider(shape, rows, tokens, stages, dimWarps, tokenWarps, packed); c.schedule)
-                result.push_back(c);
+        for (int64_t stages : choices(hints, "stages", {6, 5, 4, 3, 2}))
+          for (int64_t groups : choices(hints, "groups", {8, 4, 2, 1}))
+            for (int64_t tokenWarps : choices(hints, "token_warps", {4, 2, 1}))
+              for (int64_t rowWarps : choices(hints, "row_warps", {8, 4, 2, 1}))
+                if (Candidate c = consider(shape, {rows, tokens, stages, groups, tokenWarps, rowWarps}, packed); c.schedule)
+                  result.push_back(c);
     return result;
   }
 
-  Candidate consider(const KernelShape &shape, int64_t rows, int64_t tokens, int64_t stages, int64_t dimWarps,
-                     int64_t tokenWarps, int64_t packed) {
-    if (!tile::ScheduleAttr::problemOf(rows, tokens, stages, dimWarps, tokenWarps).empty())
+  Candidate consider(const KernelShape &shape, std::array<int64_t, 6> n, int64_t packed) {
+    if (!tile::ScheduleAttr::problemOf(n[0], n[1], n[2], n[3], n[4], n[5]).empty())
       return {};
-    auto attr = tile::ScheduleAttr::get(&getContext(), rows, tokens, stages, dimWarps, tokenWarps);
-    // A warp owns whole blocks of value dimensions: 320 of them do not spread over four warps.
-    if (shape.valueWidth % attr.getValueDimsPerWarp(shape.valueWidth))
-      return {};
+    auto attr = tile::ScheduleAttr::get(&getContext(), n[0], n[1], n[2], n[3], n[4], n[5]);
+    int64_t rows = n[0];
     int64_t rowTiles = (packed + rows - 1) / rows;
-    double cost = costOfTile(shape, attr, limits).cycles() * double(rowTiles) / double(tokens);
-    return {attr, layoutShared(shape, attr).bytes, estimateRegisters(shape, attr), cost};
+    double cost = costOfTile(shape, attr, limits).cycles() * double(rowTiles) / double(attr.getBlockTokens());
+    SharedLayout layout = layoutShared(shape, attr);
+    bool merges = layout.mergeRoom() >= mergeBytes(shape, attr);
+    return {attr, layout.bytes, estimateRegisters(shape, attr), merges, cost};
   }
 
   bool fits(const Candidate &candidate) const {
     int64_t threads = candidate.schedule.getThreads();
     int64_t registers = std::min(limits.registersPerThread, limits.registersPerSM / threads);
-    return candidate.sharedBytes <= limits.sharedPerBlock && candidate.registers <= registers &&
+    return candidate.merges && candidate.sharedBytes <= limits.sharedPerBlock && candidate.registers <= registers &&
            threads <= limits.threadsPerBlock;
   }
 
@@ -96,7 +97,7 @@ struct Schedule : mlac::impl::ScheduleBase<Schedule> {
     TileCost cost = costOfTile(shape, best.schedule, limits);
     kernel.emitRemark() << "schedule of " << kernel.getSymName() << ": " << best.schedule << ", " << best.sharedBytes
                         << " of " << limits.sharedPerBlock << " bytes of shared memory, bound by " << cost.bound()
-                        << " (" << int64_t(cost.cycles()) << " cycles a tile of " << best.schedule.getTokens()
+                        << " (" << int64_t(cost.cycles()) << " cycles a tile of " << best.schedule.getBlockTokens()
                         << " tokens) on " << StringRef(limits.name) << " [schedule-choice]";
     return success();
   }

@@ -25,10 +25,16 @@ static int64_t conflictFreePitch(int64_t rowBytes) {
   return 16 * (units | 1);
 }
 
+int64_t mergeBytes(const KernelShape &shape, tile::ScheduleAttr schedule) {
+  int64_t columns = schedule.getValueDimsPerWarp(shape.valueWidth) * schedule.getWarpsPerGroup();
+  return schedule.getGroups() / 2 * schedule.getRows() * columns * 4;
+}
+
 SharedLayout layoutShared(const KernelShape &shape, tile::ScheduleAttr schedule) {
   MLIRContext *context = schedule.getContext();
   Type f32 = Float32Type::get(context);
-  int64_t rows = schedule.getRows(), tokens = schedule.getTokens(), end = 0;
+  int64_t rows = schedule.getRows(), tokens = schedule.getTokens(), groups = schedule.getGroups(), end = 0;
+  int64_t planes = groups * schedule.getTokenWarps();
   auto place = [&](StringRef name, ArrayRef<int64_t> dims, Type element, int64_t pitch) {
     auto type = tile::SharedType::get(context, dims, element, pitch);
     Allocation allocation{name, type, end};
@@ -36,13 +42,12 @@ SharedLayout layoutShared(const KernelShape &shape, tile::ScheduleAttr schedule)
     return allocation;
   };
   SharedLayout layout{};
-  int64_t rowBytes = shape.cache.getTokenBytes();
-  layout.ring = place("kv", {schedule.getStages(), tokens, shape.rowWidth()}, shape.cache.getElementType(),
-                      conflictFreePitch(rowBytes));
-  // Four floats of padding spread the columns that a quad of lanes writes over the banks.
-  layout.planes = place("scores", {schedule.getDimWarps(), rows, tokens}, f32, 4 * (tokens + 4));
-  layout.probs = place("probs", {1, rows, tokens}, shape.compute, conflictFreePitch(2 * tokens));
-  layout.rowFactor = place("row_factor", {1, 1, rows}, f32, 4 * rows);
+  layout.ring = place("kv", {groups * schedule.getStages(), tokens, shape.rowWidth()}, shape.cache.getElementType(),
+                      conflictFreePitch(shape.cache.getTokenBytes()));
+  layout.query = place("query", {1, rows, shape.rowWidth()}, shape.compute, conflictFreePitch(2 * shape.rowWidth()));
+  layout.probs = place("probs", {groups, rows, tokens}, shape.compute, conflictFreePitch(2 * tokens));
+  layout.maxima = place("maxima", {planes, 1, rows}, f32, 4 * rows);
+  layout.stats = place("stats", {groups + planes, 1, rows}, f32, 4 * rows);
   layout.bytes = end;
   return layout;
 }

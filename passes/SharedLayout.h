@@ -26,14 +26,20 @@ struct Allocation {
 };
 
 struct SharedLayout {
-  Allocation ring;      // KV tiles: stages x tokens x row
-  Allocation planes;    // partial scores: dim warps x rows x tokens, f32
-  Allocation probs;     // probabilities: rows x tokens, compute type
-  Allocation rowFactor; // one f32 a row: the shrink factor, then the final factor
+  Allocation ring;   // KV tiles: groups x stages, tokens, row
+  Allocation query;  // query rows in the compute type
+  Allocation probs;  // probabilities: groups, rows, tokens, compute type
+  Allocation maxima; // row maxima of one tile: a plane a token warp of every group, rows, f32
+  Allocation stats;  // at the end: a plane of maxima a group, then a plane of sums a token warp of every group
   int64_t bytes;
 
-  llvm::SmallVector<const Allocation *> all() const { return {&ring, &planes, &probs, &rowFactor}; }
+  /// What the groups' merge may overwrite: all but the statistics, which stand last.
+  int64_t mergeRoom() const { return stats.offset - ring.offset; }
+  llvm::SmallVector<const Allocation *> all() const { return {&ring, &query, &probs, &maxima, &stats}; }
 };
+
+/// Bytes that the groups' merge uses, from the ring on: half of the groups' accumulators.
+int64_t mergeBytes(const KernelShape &shape, mlir::tile::ScheduleAttr schedule);
 
 SharedLayout layoutShared(const KernelShape &shape, mlir::tile::ScheduleAttr schedule);
 

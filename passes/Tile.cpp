@@ -18,6 +18,9 @@ namespace {
 
 constexpr int64_t kOpen = ShapedType::kDynamic;
 
+/// Threads that merge one row: enough to have many slots' loads under way at once.
+constexpr int64_t kCombineThreads = 512;
+
 /// The attention that a kernel's results amount to.
 struct Attention {
   Value query, cache;             // buffers
@@ -365,7 +368,10 @@ private:
     builder.setInsertionPointToStart(&kernel.getBody().front());
     auto [out, lse] = outputArguments(kernel, 0);
     tile::CombineOp::create(builder, loc, kernel.getBody().front().getArguments().back(), out, lse,
-                            attention.base.value_or(mla::LseBase::log2), /*rows=*/0, /*threads=*/128);
+                            attention.base.value_or(mla::LseBase::log2), /*rows=*/0, kCombineThreads);
+    // A part's values of the row and its two statistics, for each 128 threads.
+    int64_t parts = kCombineThreads / 128;
+    kernel->setAttr("shared_bytes", builder.getI64IntegerAttr(parts * (4 * attention.valueWidth + 8)));
     tile::ReturnOp::create(builder, loc);
   }
 

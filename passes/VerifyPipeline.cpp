@@ -28,10 +28,14 @@ struct Stage {
   bool readSinceBarrier = false;
 };
 
-/// Accesses of a plain allocation since the last barrier.
+/// Who shares an allocation, and so which barrier orders its accesses.
+enum Sharing { Group, Block };
+
+/// Accesses of a plain allocation since the last barrier that orders them.
 struct Exchange {
   Operation *writer = nullptr, *reader = nullptr;
   bool everWritten = false;
+  Sharing sharing = Block;
 };
 
 class Machine {
@@ -52,7 +56,7 @@ public:
 private:
   //===-- Control and integers --===//
 
-  LogicalResult runBlock(Block &block) {
+  LogicalResult runBlock(mlir::Block &block) {
     for (Operation &op : block)
       if (failed(runOp(op)))
         return failure();
@@ -141,22 +145,26 @@ private:
         .Case([&](tile::CopyOp copy) { return startCopy(copy); })
         .Case([&](tile::CommitOp) { return ++committed, success(); })
         .Case([&](tile::WaitOp wait) { return land(wait), success(); })
-        .Case([&](tile::BarrierOp) { return meet(), success(); })
+        .Case([&](tile::BarrierOp) { return meet(/*wholeBlock=*/true), success(); })
+        .Case([&](tile::SyncOp) { return meet(/*wholeBlock=*/false), success(); })
+        .Case([&](tile::LoadQueryOp load) { return write(load, load.getQuery(), Block); })
         .Case([&](tile::ScoreOp score) {
-          // Scores run ahead of the values: any landed tile may be read, weigh checks which.
-          return read(score, score.getRing(), score.getStage());
+          return failure(failed(read(score, score.getRing(), score.getStage())) ||
+                         failed(this->load(score, score.getQuery(), Block)));
         })
         .Case([&](tile::WeighOp weigh) {
-          return failure(failed(read(weigh, weigh.getRing(), weigh.getStage())) || failed(load(weigh, weigh.getProbs())));
+          return failure(failed(read(weigh, weigh.getRing(), weigh.getStage())) ||
+                         failed(load(weigh, weigh.getProbs(), Group)));
         })
-        .Case([&](tile::StoreScoresOp store) { return write(store, store.getPlanes()); })
+        .Case([&](tile::StoreMaximaOp store) { return write(store, store.getMaxima(), Group); })
         .Case([&](tile::SoftmaxOp softmax) {
-          return failure(failed(load(softmax, softmax.getPlanes())) || failed(write(softmax, softmax.getProbs())) ||
-                         failed(write(softmax, softmax.getShrink())));
+          bool shares = bool(softmax.getMaxima());
+          return failure((shares && failed(load(softmax, softmax.getMaxima(), Group))) ||
+                         failed(write(softmax, softmax.getProbs(), Group)));
         })
-        .Case([&](tile::RescaleOp rescale) { return load(rescale, rescale.getShrink()); })
-        .Case([&](tile::FinishRowsOp finish) { return write(finish, finish.getRowFactor()); })
-        .Case([&](tile::StoreResultOp store) { return load(store, store.getRowFactor()); })
+        .Case([&](tile::StoreStatsOp store) { return write(store, store.getStats(), Block); })
+        .Case([&](tile::FinishRowsOp finish) { return load(finish, finish.getStats(), Block); })
+        .Case([&](tile::MergeGroupsOp merge) { return takeRing(merge); })
         .Default([](Operation *) { return success(); });
   }
 
@@ -195,8 +203,8 @@ private:
           stage.state = Stage::Landed;
   }
 
-  /// What one thread waited for before the barrier is visible to all after it.
-  void meet() {
+  /// What one thread waited for before the barrier is visible to all that meet in it. Rings belong to groups.
+  void meet(bool wholeBlock) {
     for (auto &[ring, stages] : rings)
       for (Stage &stage : stages) {
         stage.readSinceBarrier = false;
@@ -204,7 +212,19 @@ private:
           stage.state = Stage::Visible;
       }
     for (auto &[memory, exchange] : exchanges)
-      exchange.writer = exchange.reader = nullptr;
+      if (wholeBlock || exchange.sharing == Group)
+        exchange.writer = exchange.reader = nullptr;
+    metInBlock = wholeBlock;
+  }
+
+  /// The groups' merge overwrites the rings: no copy may be under way, no group still read.
+  LogicalResult takeRing(tile::MergeGroupsOp merge) {
+    for (Stage &stage : rings[merge.getMemory()])
+      if (stage.state == Stage::UnderWay || stage.readSinceBarrier || !metInBlock)
+        return merge.emitError() << "overwrites a ring that another group may still use, for " << tiles
+                                 << " tiles [pipeline-merge]";
+    meet(/*wholeBlock=*/true);
+    return success();
   }
 
   /// A stage must hold the tile that its reader is about to use: each reader takes tiles in order.
@@ -214,6 +234,7 @@ private:
       return failure();
     int64_t expected = nextTile[op->getName()]++;
     (*stage)->readSinceBarrier = true;
+    metInBlock = false;
     if ((*stage)->state == Stage::Visible && (*stage)->tile == expected)
       return success();
     constexpr const char *states[] = {"nothing", "a copy under way", "a copy that is not visible to all", "a tile"};
@@ -222,8 +243,9 @@ private:
                            << ", for " << tiles << " tiles [pipeline-read]";
   }
 
-  LogicalResult write(Operation *op, Value memory) {
+  LogicalResult write(Operation *op, Value memory, Sharing sharing) {
     Exchange &exchange = exchanges[memory];
+    exchange.sharing = sharing;
     if (exchange.writer || exchange.reader)
       return conflict(op, exchange.writer ? exchange.writer : exchange.reader);
     exchange.writer = op;
@@ -231,8 +253,9 @@ private:
     return success();
   }
 
-  LogicalResult load(Operation *op, Value memory) {
+  LogicalResult load(Operation *op, Value memory, Sharing sharing) {
     Exchange &exchange = exchanges[memory];
+    exchange.sharing = sharing;
     if (exchange.writer || !exchange.everWritten)
       return conflict(op, exchange.writer ? exchange.writer : op);
     exchange.reader = op;
@@ -255,6 +278,7 @@ private:
   std::map<OperationName, int64_t, bool (*)(OperationName, OperationName)> nextTile{
       [](OperationName a, OperationName b) { return a.getStringRef() < b.getStringRef(); }};
   int64_t committed = 0;
+  bool metInBlock = true; // no stage was read since the last barrier of the whole block
 };
 
 struct VerifyPipeline : mlac::impl::VerifyPipelineBase<VerifyPipeline> {

@@ -130,39 +130,45 @@ void FragmentType::print(AsmPrinter &printer) const {
 
 LogicalResult FragmentType::verify(function_ref<InFlightDiagnostic()> emitError, Role role, ArrayRef<int64_t> shape,
                                    Type element) {
-  if (shape.size() != 2 || shape[0] < 16 || shape[1] < 8 || shape[0] % 16 || shape[1] % 8)
-    return emitError() << "a fragment is a multiple of 16 x a multiple of 8 [fragment-shape]";
-  if (role == Role::accumulator ? !element.isF32() : !isa<Float16Type, BFloat16Type>(element))
-    return emitError() << "an accumulator holds f32, an operand f16 or bf16 [fragment-element]";
+  bool stats = role == Role::stats;
+  if (shape.size() != 2 || shape[1] < 8 || shape[1] % 8 || (stats ? shape[0] != 1 : shape[0] < 16 || shape[0] % 16))
+    return emitError() << "an accumulator is a multiple of 16 x a multiple of 8, statistics 1 x a multiple of 8 "
+                          "[fragment-shape]";
+  if (!element.isF32())
+    return emitError() << "a fragment holds f32, not " << element << " [fragment-element]";
   return success();
 }
 
 int64_t FragmentType::getRegisters() const {
-  int64_t perRegister = 32 / getElementType().getIntOrFloatBitWidth();
-  return getShape()[0] * getShape()[1] / 32 / perRegister;
+  // A quad of lanes shares eight rows; a lane holds two of them, and two of every eight of an accumulator's m.
+  return getRole() == Role::stats ? getShape()[1] / 4 : getShape()[0] * getShape()[1] / 32;
 }
 
 //===-- #tile.schedule ---------------------------------------------------------------------------------===//
 
-std::string ScheduleAttr::problemOf(int64_t rows, int64_t tokens, int64_t stages, int64_t dimWarps, int64_t tokenWarps) {
-  int64_t threads = 32 * dimWarps * tokenWarps;
-  if (rows < 8 || rows > 64 || !llvm::isPowerOf2_64(rows))
+std::string ScheduleAttr::problemOf(int64_t rows, int64_t tokens, int64_t stages, int64_t groups, int64_t tokenWarps,
+                                    int64_t rowWarps) {
+  auto power = [](int64_t value, int64_t most) { return value >= 1 && value <= most && llvm::isPowerOf2_64(value); };
+  if (!power(rows, 64) || rows < 8)
     return llvm::formatv("rows is {0}; 8, 16, 32 or 64 [schedule-rows]", rows);
+  if (!power(tokens, 128) || tokens < 16)
+    return llvm::formatv("tokens is {0}; 16, 32, 64 or 128 [schedule-tokens]", tokens);
   if (stages < 2 || stages > 8)
     return llvm::formatv("stages is {0}; 2 to 8 [schedule-stages]", stages);
-  if (dimWarps < 1 || tokenWarps < 1 || threads > 1024 || !llvm::isPowerOf2_64(threads))
-    return llvm::formatv("dimWarps x tokenWarps is {0} x {1}; a power of two up to 32 warps [schedule-warps]", dimWarps,
-                         tokenWarps);
-  if (tokens < 16 * tokenWarps || tokens % (16 * tokenWarps) || !llvm::isPowerOf2_64(tokens))
-    return llvm::formatv("tokens is {0}; a power of two, 16 or more a token warp [schedule-tokens]", tokens);
-  if (rows * tokens < threads || threads / rows > 32 || threads < std::max(rows, tokens))
-    return llvm::formatv("{0} x {1} scores do not spread over {2} threads [schedule-spread]", rows, tokens, threads);
+  if (!power(groups, 16) || !power(tokenWarps, 16) || !power(rowWarps, 16) || groups * tokenWarps * rowWarps > 16)
+    return llvm::formatv("groups x tokenWarps x rowWarps is {0} x {1} x {2}; powers of two, at most 16 warps "
+                         "[schedule-warps]",
+                         groups, tokenWarps, rowWarps);
+  if (tokens < 16 * tokenWarps || rows < 8 * rowWarps)
+    return llvm::formatv("{0} tokens x {1} rows do not split over {2} x {3} warps; 16 tokens and 8 rows a warp or more "
+                         "[schedule-spread]",
+                         tokens, rows, tokenWarps, rowWarps);
   return {};
 }
 
 LogicalResult ScheduleAttr::verify(function_ref<InFlightDiagnostic()> emitError, int64_t rows, int64_t tokens,
-                                   int64_t stages, int64_t dimWarps, int64_t tokenWarps) {
-  std::string problem = problemOf(rows, tokens, stages, dimWarps, tokenWarps);
+                                   int64_t stages, int64_t groups, int64_t tokenWarps, int64_t rowWarps) {
+  std::string problem = problemOf(rows, tokens, stages, groups, tokenWarps, rowWarps);
   if (!problem.empty())
     return emitError() << problem;
   return success();

@@ -3,9 +3,9 @@
 
 include "mlir/IR/EnumAttr.td"
 
-def Tile_Role : I32EnumAttr<"Role", "side of a matrix instruction that a fragment feeds", [
-    I32EnumAttrCase<"operand", 0>,       // k x n, packed 16-bit pairs
-    I32EnumAttrCase<"accumulator", 1>    // m x n, f32
+def Tile_Role : I32EnumAttr<"Role", "what a fragment holds", [
+    I32EnumAttrCase<"accumulator", 0>,   // m x n
+    I32EnumAttrCase<"stats", 1>          // 1 x n, one value for each of the rows that a lane's accumulators are of
   ]> {
   let cppNamespace = "::mlir::tile";
   let genSpecializedAttr = 0;

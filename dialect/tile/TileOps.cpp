@@ -124,11 +124,3 @@ LogicalResult CopyOp::verify() {
     return emitOpError() << "copies " << getSource().getType() << " into " << getRing().getType() << " [copy-width]";
   return success();
 }
-
-LogicalResult WeighOp::verify() {
-  int64_t dims = getAccumulator().getType().getShape()[0], width = getWidth();
-  if (width % dims)
-    return emitOpError() << "gives each warp " << dims << " of " << width << " value dimensions, which leaves some over"
-                         << " [weigh-dims]";
-  return success();
-}

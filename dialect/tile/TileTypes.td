@@ -60,8 +60,8 @@ def Tile_SharedType : Tile_Type<"Shared", "shared"> {
 def Tile_FragmentType : Tile_Type<"Fragment", "fragment"> {
   let summary = "one warp's share of a matrix, spread over its lanes' registers";
   let description = [{
-    `!tile.fragment<operand, 144x16xf16>`: 144 x 16 values a warp, two in a register, 36 registers a lane.
-    `!tile.fragment<accumulator, 64x16xf32>`: 32 registers a lane.
+    `!tile.fragment<accumulator, 64x16xf32>`: 64 x 16 sums of a warp, 32 registers a lane, in the layout of the matrix
+    instruction. `!tile.fragment<stats, 1x16xf32>`: one f32 for each of the 16 / 4 rows that a lane's sums belong to.
   }];
   let parameters = (ins EnumParameter<Tile_Role>:$role, ArrayRefParameter<"int64_t">:$shape,
                         "::mlir::Type":$elementType);
@@ -74,36 +74,43 @@ def Tile_FragmentType : Tile_Type<"Fragment", "fragment"> {
 }
 
 def Tile_AddressType : Tile_Type<"Address", "address"> {
-  let summary = "where a thread's row of a KV tile lies in global memory, or that it lies past the request's end";
+  let summary = "where a thread's rows of a KV tile lie: page, place in it, and whether the row is the request's";
+  let parameters = (ins "int64_t":$rows);
+  let assemblyFormat = "`<` $rows `>`";
 }
 
 def Tile_ScheduleAttr : AttrDef<Tile_Dialect, "Schedule"> {
   let mnemonic = "schedule";
   let summary = "tile sizes and the layout of warps, chosen by tile-schedule";
   let description = [{
-    A block takes `rows` packed (query token x head) rows and walks KV tiles of `tokens` tokens through a ring of
-    `stages`. For the scores its warps split each cached row over `dim_warps` and the tile's tokens over
-    `token_warps`; for the output every warp owns a range of the value's dimensions and reads all tokens.
+    A block takes `rows` packed (query token x head) rows. Its warps form `groups`; group g walks tiles of `tokens` tokens
+    through a ring of `stages`, every groups-th tile of the item. Within a group the scores are split over
+    `tokenWarps` x `rowWarps` warps; for the output every warp owns a range of the value's dimensions and all rows.
+    A KV tile of the plan is the `groups` tiles that the block takes at once.
   }];
-  let parameters = (ins "int64_t":$rows, "int64_t":$tokens, "int64_t":$stages, "int64_t":$dimWarps,
-                        "int64_t":$tokenWarps);
+  let parameters = (ins "int64_t":$rows, "int64_t":$tokens, "int64_t":$stages, "int64_t":$groups,
+                        "int64_t":$tokenWarps, "int64_t":$rowWarps);
   let assemblyFormat = "`<` struct(params) `>`";
   let genVerifyDecl = 1;
   let extraClassDeclaration = [{
-    /// The verifier's message for these sizes; empty if they make a schedule.
-    static std::string problemOf(int64_t rows, int64_t tokens, int64_t stages, int64_t dimWarps, int64_t tokenWarps);
-    int64_t getWarps() const { return getDimWarps() * getTokenWarps(); }
+    /// The first rule that these numbers break, with its id; empty if none.
+    static std::string problemOf(int64_t rows, int64_t tokens, int64_t stages, int64_t groups, int64_t tokenWarps,
+                                 int64_t rowWarps);
+    int64_t getWarpsPerGroup() const { return getTokenWarps() * getRowWarps(); }
+    int64_t getWarps() const { return getGroups() * getWarpsPerGroup(); }
     int64_t getThreads() const { return 32 * getWarps(); }
-    /// Tokens of a tile that one warp scores.
+    int64_t getThreadsPerGroup() const { return 32 * getWarpsPerGroup(); }
+    /// Tokens of one of the plan's KV tiles.
+    int64_t getBlockTokens() const { return getGroups() * getTokens(); }
+    /// Tokens and rows that one warp scores.
     int64_t getTokensPerWarp() const { return getTokens() / getTokenWarps(); }
-    /// 16-wide steps of a `width`-wide row that one warp contracts, rounded up.
-    int64_t getStepsPerWarp(int64_t width) const { return (width / 16 + getDimWarps() - 1) / getDimWarps(); }
-    /// Value dimensions that one warp owns; a multiple of 32.
+    int64_t getRowsPerWarp() const { return getRows() / getRowWarps(); }
+    /// Value dimensions that one warp owns; a multiple of 32. The last warps may own fewer or none.
     int64_t getValueDimsPerWarp(int64_t width) const {
-      return (width / 32 + getWarps() - 1) / getWarps() * 32;
+      return (width / 32 + getWarpsPerGroup() - 1) / getWarpsPerGroup() * 32;
     }
-    /// Threads that share one row in the softmax.
-    int64_t getThreadsPerRow() const { return getThreads() / getRows(); }
+    /// Rows of a tile that a thread copies part of: four neighbouring threads share a row.
+    int64_t getCopyRows() const { return (4 * getTokens() + getThreadsPerGroup() - 1) / getThreadsPerGroup(); }
   }];
 }
 

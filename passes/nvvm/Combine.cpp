@@ -1,4 +1,5 @@
-// Merging partial results: a block a row, each thread some of its dimensions.
+// Merging partial results: a block a row. Its threads form parts that take turns at the row's slots, each thread four
+// dimensions; at the end the parts meet in shared memory.
 #include "passes/nvvm/Lowering.h"
 
 using namespace mlir;
@@ -6,12 +7,50 @@ using namespace mlac;
 
 namespace {
 
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+constexpr int64_t kDims = 4;      // of a thread
+constexpr int64_t kInFlight = 8;  // slots whose loads a thread issues before it uses the first
+
+/// A running merge: maximum and sum of the log-sum-exps so far, and the weighted values.
+struct State {
+  Value maximum, sum;
+  SmallVector<Value> values;
+
+  SmallVector<Value> pack() const {
+    SmallVector<Value> all{maximum, sum};
+    llvm::append_range(all, values);
+    return all;
+  }
+  static State unpack(ValueRange all) { return {all[0], all[1], SmallVector<Value>(all.drop_front(2))}; }
+};
+
+/// Adds some states to one; the maximum is taken over all before anything is weighted.
+State merge(Emitter &e, const State &into, ArrayRef<State> others) {
+  State result = into;
+  for (const State &other : others)
+    result.maximum = e.maxF(result.maximum, other.maximum);
+  Value none = e.equalF(result.maximum, e.f32(-kInfinity));
+  Value reference = e.select(none, e.f32(0.0), result.maximum);
+  Value keep = e.exp2(e.subF(into.maximum, reference));
+  result.sum = e.mulF(into.sum, keep);
+  for (Value &value : result.values)
+    value = e.mulF(value, keep);
+  for (const State &other : others) {
+    Value weight = e.exp2(e.subF(other.maximum, reference));
+    result.sum = e.fmaF(other.sum, weight, result.sum);
+    for (auto [value, part] : llvm::zip(result.values, other.values))
+      value = e.fmaF(part, weight, value);
+  }
+  return result;
+}
+
 class CombineEmitter {
 public:
   CombineEmitter(Emitter &e, tile::CombineOp op, tile::CombineOp::GenericAdaptor<ArrayRef<ValueRange>> adaptor)
       : e(e), op(op), plan(adaptor.getPlan()), out(adaptor.getOut()), lseValues(adaptor.getLse()),
         outElement(op.getOut().getType().getElementType()), width(op.getOut().getType().getWidth()),
-        rows(op.getRows()), threads(op.getThreads()), heads(headsOf(op)) {}
+        rows(op.getRows()), parts(op.getThreads() / threadsPerPart()), heads(headsOf(op)),
+        part(e.divU(e.thread(), threadsPerPart())), dim(e.mul(e.remU(e.thread(), threadsPerPart()), kDims)) {}
 
   void run() {
     Value block = e.call1(Instr::BlockId, {});
@@ -21,76 +60,96 @@ public:
     Value request = field(0), packed = e.add(field(1), row), begin = field(2), end = field(3);
     Value indptr = e.offset(plan.queryIndptr, e.mul(e.widen(request), 4));
     Value queryBegin = e.load(e.i32(), indptr, 4), queryEnd = e.load(e.i32(), e.offset(indptr, 4), 4);
-    Value inside = e.less(packed, e.mul(e.sub(queryEnd, queryBegin), heads));
-    e.when(inside, [&] {
-      SmallVector<Value> merged = mergeSlots(begin, end);
+    e.when(e.less(packed, e.mul(e.sub(queryEnd, queryBegin), heads)), [&] {
+      State merged = meet(mergeSlots(begin, end));
       auto [token, head] = tokenAndHead(e, packed, heads);
-      write(merged, e.add(queryBegin, token), head);
+      e.when(e.equal(part, 0), [&] { write(merged, e.add(queryBegin, token), head); });
     });
   }
 
 private:
-  int64_t perThread() const { return (width + threads - 1) / threads; }
+  int64_t threadsPerPart() const { return 128; }
 
-  /// Online merge over the row's slots: maximum, sum, then this thread's dimensions.
-  SmallVector<Value> mergeSlots(Value begin, Value end) {
-    SmallVector<Value> state{e.f32(-std::numeric_limits<double>::infinity()), e.f32(0.0)};
-    state.append(perThread(), e.f32(0.0));
-    auto loop = scf::ForOp::create(e.builder, e.loc, begin, end, e.i32(1), state);
+  State empty() { return {e.f32(-kInfinity), e.f32(0.0), SmallVector<Value>(kDims, e.f32(0.0))}; }
+
+  /// This part's slots: begin + part, and every parts-th from there on.
+  State mergeSlots(Value begin, Value end) {
+    auto loop = scf::ForOp::create(e.builder, e.loc, e.add(begin, part), end, e.i32(parts * kInFlight), empty().pack());
     OpBuilder::InsertionGuard guard(e.builder);
     e.builder.setInsertionPointToStart(loop.getBody());
-    scf::YieldOp::create(e.builder, e.loc, mergeSlot(loop.getInductionVar(), loop.getRegionIterArgs()));
-    return SmallVector<Value>(loop.getResults());
+    SmallVector<State> slots;
+    for (int64_t i = 0; i < kInFlight; ++i)
+      slots.push_back(loadSlot(e.add(loop.getInductionVar(), i * parts), end));
+    State next = merge(e, State::unpack(loop.getRegionIterArgs()), slots);
+    scf::YieldOp::create(e.builder, e.loc, next.pack());
+    return State::unpack(loop.getResults());
   }
 
-  SmallVector<Value> mergeSlot(Value slot, ValueRange state) {
-    Value index = e.add(e.mul(e.widen(slot), rows), e.widen(row));
+  /// A slot past the end repeats the last one, with no weight.
+  State loadSlot(Value slot, Value end) {
+    Value inside = e.less(slot, end);
+    Value index = e.add(e.mul(e.widen(e.select(inside, slot, e.add(end, -1))), rows), e.widen(row));
     Value lse = e.load(e.f32(), e.offset(plan.partialLse, e.mul(index, 4)), 4);
-    Value maximum = e.maxF(state[0], lse);
-    Value none = e.equalF(maximum, e.f32(-std::numeric_limits<double>::infinity()));
-    Value reference = e.select(none, e.f32(0.0), maximum);
-    Value keep = e.exp2(e.subF(state[0], reference)), weight = e.exp2(e.subF(lse, reference));
-    SmallVector<Value> next{maximum, e.fmaF(state[1], keep, weight)};
     Value values = e.offset(plan.partialOut, e.mul(index, 4 * width));
-    for (int64_t i = 0; i < perThread(); ++i) {
-      Value part = e.load(e.f32(), e.offset(values, e.mul(e.widen(dim(i)), 4)), 4);
-      next.push_back(e.fmaF(part, weight, e.mulF(state[2 + i], keep)));
+    // Threads past the row's width repeat its start.
+    Value column = e.select(e.less(dim, width), dim, e.i32(0));
+    return {e.select(inside, lse, e.f32(-kInfinity)), e.f32(1.0),
+            e.loadVector(e.f32(), kDims, e.offset(values, e.mul(e.widen(column), 4)))};
+  }
+
+  //===-- Parts --===//
+
+  /// Values of a part and dimension in shared memory; its maximum and sum behind all values.
+  Value valuesAt(Value shared, Value index) { return e.offset(shared, e.shl(e.add(e.mul(index, width), dim), 2)); }
+  Value statsAt(Value shared, Value index) { return e.offset(shared, e.add(e.shl(index, 3), parts * width * 4)); }
+
+  /// All parts' states as one, in every thread.
+  State meet(const State &own) {
+    Value shared = LLVM::AddressOfOp::create(e.builder, e.loc, e.ptr(kShared), kSharedSymbol);
+    e.when(e.less(dim, width), [&] { e.storeVector(own.values, valuesAt(shared, part)); });
+    e.when(e.equal(dim, 0), [&] { e.storeVector({own.maximum, own.sum}, statsAt(shared, part)); });
+    e.call(Instr::BlockBarrier, e.i32(0));
+    SmallVector<State> states;
+    for (int64_t i = 0; i < parts; ++i) {
+      SmallVector<Value> stats = e.loadVector(e.f32(), 2, statsAt(shared, e.i32(i)));
+      states.push_back({stats[0], stats[1], loadShared(shared, i)});
     }
-    return next;
+    return merge(e, states.front(), ArrayRef(states).drop_front());
   }
 
-  /// This thread's i-th dimension; one past the row's end repeats the last.
-  Value dim(int64_t i) {
-    Value index = e.add(e.thread(), i * threads);
-    return (i + 1) * threads <= width ? index : e.minS(index, e.i32(width - 1));
+  SmallVector<Value> loadShared(Value shared, int64_t index) {
+    return e.choose(
+        e.less(dim, width), [&] { return e.loadVector(e.f32(), kDims, valuesAt(shared, e.i32(index))); },
+        [&] { return SmallVector<Value>(kDims, e.f32(0.0)); });
   }
 
-  void write(ArrayRef<Value> merged, Value token, Value head) {
-    Value empty = e.equalF(merged[1], e.f32(0.0));
-    Value factor = e.select(empty, e.f32(0.0), e.reciprocal(merged[1]));
+  void write(const State &merged, Value token, Value head) {
+    Value empty = e.equalF(merged.sum, e.f32(0.0));
+    Value factor = e.select(empty, e.f32(0.0), e.reciprocal(merged.sum));
     int64_t bytes = outElement.getIntOrFloatBitWidth() / 8;
-    Value address = out.address(e, token, head, bytes);
-    for (int64_t i = 0; i < perThread(); ++i) {
-      auto store = [&] { storeElement(e.mulF(merged[2 + i], factor), e.offset(address, e.mul(e.widen(dim(i)), bytes))); };
-      if ((i + 1) * threads <= width)
-        store();
-      else
-        e.when(e.less(e.add(e.thread(), i * threads), width), store);
-    }
+    e.when(e.less(dim, width), [&] {
+      Value address = e.offset(out.address(e, token, head, bytes), e.mul(e.widen(dim), bytes));
+      storeElements(merged.values, factor, address);
+    });
     if (!lseValues.empty())
       e.when(e.equal(e.thread(), 0), [&] {
-        Value lse = e.select(empty, e.f32(-std::numeric_limits<double>::infinity()),
-                             e.addF(merged[0], e.log2(merged[1])));
+        Value lse = e.select(empty, e.f32(-kInfinity), e.addF(merged.maximum, e.log2(merged.sum)));
         storeLse(e, HeadsView(lseValues), token, head, lse, op.getBase());
       });
   }
 
-  void storeElement(Value value, Value address) {
-    if (outElement.isF32())
-      return e.store(value, address, 4);
-    Value pair = e.call1(outElement.isF16() ? Instr::F32ToF16 : Instr::F32ToBF16, {value, value});
-    Value half = arith::TruncIOp::create(e.builder, e.loc, e.i16(), pair);
-    e.store(half, address, 2);
+  /// Outputs are aligned to four bytes: floats one by one, 16-bit values in pairs.
+  void storeElements(ArrayRef<Value> values, Value factor, Value address) {
+    Instr pack = outElement.isF16() ? Instr::F32ToF16 : Instr::F32ToBF16;
+    for (int64_t i = 0; i < kDims; i += 2) {
+      Value low = e.mulF(values[i], factor), high = e.mulF(values[i + 1], factor);
+      if (!outElement.isF32()) {
+        e.store(e.call1(pack, {high, low}), e.offset(address, 2 * i), 4);
+        continue;
+      }
+      e.store(low, e.offset(address, 4 * i), 4);
+      e.store(high, e.offset(address, 4 * i + 4), 4);
+    }
   }
 
   Emitter &e;
@@ -99,8 +158,8 @@ private:
   HeadsView out;
   ValueRange lseValues;
   Type outElement;
-  int64_t width, rows, threads, heads;
-  Value row;
+  int64_t width, rows, parts, heads;
+  Value part, dim, row;
 };
 
 struct LowerCombine : OpConversionPattern<tile::CombineOp> {

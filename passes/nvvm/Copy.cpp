@@ -6,35 +6,26 @@ using namespace mlac;
 
 namespace {
 
-/// How a block's threads share a tile's copy: some neighbouring threads a row, each every n-th piece of it.
+/// How a group's threads share a tile's copy: four neighbours a row, each every fourth piece of it, so that a quad
+/// reads 64 bytes in one go; several rows a thread where the tile has more of them than the group has quads.
 struct CopyShape {
-  int64_t threadsPerRow, pieceBytes, pieces;
+  int64_t rowsPerPass, rows, pieceBytes, pieces, tokens;
 
   CopyShape(tile::ScheduleAttr schedule, mla::BufferType buffer)
-      : threadsPerRow(schedule.getThreads() / schedule.getTokens()), pieceBytes(buffer.getAlign()),
-        pieces(buffer.getTokenBytes() / buffer.getAlign()) {}
+      : rowsPerPass(schedule.getThreadsPerGroup() / 4), rows(schedule.getCopyRows()), pieceBytes(buffer.getAlign()),
+        pieces(buffer.getTokenBytes() / buffer.getAlign()), tokens(schedule.getTokens()) {}
 
-  Value row(Emitter &e) const { return e.divU(e.thread(), threadsPerRow); }
-  Value piece(Emitter &e) const { return e.remU(e.thread(), threadsPerRow); }
-  Instr op() const { return pieceBytes == 16 ? Instr::CopyAsync16 : pieceBytes == 8 ? Instr::CopyAsync8 : Instr::CopyAsync4; }
+  /// Row of the tile that this thread copies part of in pass `pass`.
+  Value row(Emitter &e, const GroupView &view, int64_t pass) const {
+    return e.add(e.shrU(view.thread, 2), pass * rowsPerPass);
+  }
+  Value piece(Emitter &e) const { return e.bitAnd(e.thread(), 3); }
+  /// Whether the group has more quads than the tile has rows.
+  bool idles() const { return rowsPerPass > tokens; }
+  Instr op() const {
+    return pieceBytes == 16 ? Instr::CopyAsync16 : pieceBytes == 8 ? Instr::CopyAsync8 : Instr::CopyAsync4;
+  }
 };
-
-/// Address of a token's row in a paged cache: everything from the page id on in 64 bits.
-Value locatePaged(Emitter &e, const PagedView &cache, const ItemView &item, Value token, int64_t elementBytes) {
-  Value product = arith::MulIOp::create(e.builder, e.loc, e.widenUnsigned(token), e.widenUnsigned(cache.magic));
-  Value page = e.narrow(e.shrU(product, e.widenUnsigned(e.add(cache.shift, 31))));
-  Value inPage = e.sub(token, e.mul(page, cache.pageSize));
-  Value entryIndex = e.add(e.mul(e.widen(item.request), cache.tableStride), e.widen(page));
-  Value entry = e.load(e.i32(), e.offset(cache.table, e.mul(entryIndex, 4)), 4);
-  Value elements = e.add(e.mul(e.widen(entry), cache.stridePage), e.mul(e.widen(inPage), cache.strideToken));
-  return e.offset(cache.data, e.mul(elements, elementBytes));
-}
-
-Value locateRagged(Emitter &e, const RaggedView &cache, const ItemView &item, Value token, int64_t elementBytes) {
-  Value first = e.load(e.i32(), e.offset(cache.indptr, e.mul(e.widen(item.request), 4)), 4);
-  Value row = e.add(e.widen(first), e.widen(token));
-  return e.offset(cache.data, e.mul(e.mul(row, cache.strideToken), elementBytes));
-}
 
 struct LowerLocate : OpConversionPattern<tile::LocateOp> {
   using OpConversionPattern::OpConversionPattern;
@@ -43,24 +34,44 @@ struct LowerLocate : OpConversionPattern<tile::LocateOp> {
                                 ConversionPatternRewriter &rewriter) const override {
     Emitter e(rewriter, op);
     tile::ScheduleAttr schedule = scheduleOf(op);
-    mla::BufferType type = op.getSource().getType();
-    CopyShape shape(schedule, type);
+    GroupView view(e, schedule);
+    CopyShape shape(schedule, op.getSource().getType());
     ItemView item(adaptor.getItem());
-    Value token = e.add(e.mul(adaptor.getTile().front(), schedule.getTokens()), shape.row(e));
-    Value valid = e.less(token, item.kvLen);
-    int64_t elementBytes = mla::bytesOf(type.getElementType(), 1);
-    Value row = e.choose(
-                     valid,
-                     [&]() -> SmallVector<Value> {
-                       if (type.getLayout() == mla::Layout::paged)
-                         return {locatePaged(e, PagedView(adaptor.getSource()), item, token, elementBytes)};
-                       return {locateRagged(e, RaggedView(adaptor.getSource()), item, token, elementBytes)};
-                     },
-                     [&]() -> SmallVector<Value> { return {adaptor.getSource().front()}; })
-                    .front();
-    SmallVector<SmallVector<Value>> results{{row, valid}};
+    Value tile = e.add(e.mul(adaptor.getTile().front(), schedule.getGroups()), view.group);
+    Value first = e.mul(tile, schedule.getTokens());
+    SmallVector<Value> address;
+    for (int64_t pass = 0; pass < shape.rows; ++pass) {
+      Value token = e.add(first, shape.row(e, view, pass));
+      Value valid = e.less(token, item.kvLen);
+      if (shape.idles())
+        valid = e.both(valid, e.less(shape.row(e, view, pass), shape.tokens));
+      llvm::append_range(address, locate(e, op.getSource().getType(), adaptor.getSource(), item, token, valid));
+      address.push_back(valid);
+    }
+    SmallVector<SmallVector<Value>> results{address};
     rewriter.replaceOpWithMultiple(op, std::move(results));
     return success();
+  }
+
+  /// Page and place in it of a paged cache; first row and place after it of a ragged one.
+  static SmallVector<Value> locate(Emitter &e, mla::BufferType type, ValueRange source, const ItemView &item, Value token,
+                                   Value valid) {
+    if (type.getLayout() != mla::Layout::paged)
+      return {e.load(e.i32(), e.offset(RaggedView(source).indptr, e.mul(e.widen(item.request), 4)), 4), token};
+    PagedView cache(source);
+    Value product = e.mul(e.widenUnsigned(token), e.widenUnsigned(cache.magic));
+    Value page = e.narrow(e.shrU(product, e.widenUnsigned(e.add(cache.shift, 31))));
+    Value place = e.sub(token, e.mul(page, cache.pageSize));
+    Value index = e.add(e.mul(e.widen(item.request), cache.tableStride), e.widen(page));
+    // Entries past the request's end are not read.
+    Value entry = e.choose(
+                       valid,
+                       [&]() -> SmallVector<Value> {
+                         return {e.load(e.i32(), e.offset(cache.table, e.mul(index, 4)), 4)};
+                       },
+                       [&]() -> SmallVector<Value> { return {e.i32(0)}; })
+                      .front();
+    return {entry, place};
   }
 };
 
@@ -70,26 +81,54 @@ struct LowerCopy : OpConversionPattern<tile::CopyOp> {
   LogicalResult matchAndRewrite(tile::CopyOp op, OneToNOpAdaptor adaptor,
                                 ConversionPatternRewriter &rewriter) const override {
     Emitter e(rewriter, op);
-    CopyShape shape(scheduleOf(op), op.getSource().getType());
-    e.when(adaptor.getEnabled().front(), [&] { copyRow(e, op, adaptor, shape); });
+    tile::ScheduleAttr schedule = scheduleOf(op);
+    CopyShape shape(schedule, op.getSource().getType());
+    e.when(adaptor.getEnabled().front(), [&] {
+      GroupView view(e, schedule);
+      Value stage = ringAddress(e, adaptor.getRing().front(), op.getRing().getType(), schedule, view,
+                                adaptor.getStage().front());
+      for (int64_t pass = 0; pass < shape.rows; ++pass) {
+        auto copy = [&] { copyRow(e, op, adaptor, shape, shape.row(e, view, pass), stage, pass); };
+        if (shape.idles())
+          e.when(e.less(shape.row(e, view, pass), shape.tokens), copy);
+        else
+          copy();
+      }
+    });
     rewriter.eraseOp(op);
     return success();
   }
 
-  static void copyRow(Emitter &e, tile::CopyOp op, OneToNOpAdaptor adaptor, const CopyShape &shape) {
-    tile::SharedType ring = op.getRing().getType();
+  /// Address of the located row; everything from the page id on in 64 bits.
+  static Value rowAddress(Emitter &e, mla::BufferType type, ValueRange source, Value entry, Value place) {
+    int64_t bytes = mla::bytesOf(type.getElementType(), 1);
+    if (type.getLayout() == mla::Layout::paged) {
+      PagedView cache(source);
+      Value elements = e.add(e.mul(e.widen(entry), cache.stridePage), e.mul(e.widen(place), cache.strideToken));
+      return e.offset(cache.data, e.mul(elements, bytes));
+    }
+    RaggedView cache(source);
+    Value row = e.add(e.widen(entry), e.widen(place));
+    return e.offset(cache.data, e.mul(e.mul(row, cache.strideToken), bytes));
+  }
+
+  static void copyRow(Emitter &e, tile::CopyOp op, OneToNOpAdaptor adaptor, const CopyShape &shape, Value row, Value stage,
+                      int64_t pass) {
+    ValueRange address = adaptor.getFrom().slice(3 * pass, 3);
     Value piece = shape.piece(e), start = e.mul(piece, shape.pieceBytes);
-    Value stage = stageAddress(e, adaptor.getRing().front(), ring, adaptor.getStage().front());
-    Value to = e.offset(e.offset(stage, e.mul(shape.row(e), ring.getPitch())), start);
-    Value from = e.offset(adaptor.getFrom()[0], e.widen(start));
-    // A source size of 0 fills with zeros: rows past the request's end never reach arithmetic.
-    Value bytes = e.select(adaptor.getFrom()[1], e.i32(shape.pieceBytes), e.i32(0));
+    Value to = e.offset(stage, e.add(e.mul(row, op.getRing().getType().getPitch()), start));
+    // A row past the end copies nothing from the buffer's start: a source size of 0 fills with zeros, so that what lies
+    // past the request's end never reaches arithmetic.
+    Value valid = address[2];
+    Value from = rowAddress(e, op.getSource().getType(), adaptor.getSource(), address[0], address[1]);
+    from = e.offset(e.select(valid, from, adaptor.getSource().front()), e.widen(start));
+    Value bytes = e.select(valid, e.i32(shape.pieceBytes), e.i32(0));
     auto copyPiece = [&](int64_t first) {
       int64_t at = first * shape.pieceBytes;
       e.call(shape.op(), {e.offset(to, at), e.offset(from, at), bytes});
     };
     int64_t first = 0;
-    for (; first + shape.threadsPerRow <= shape.pieces; first += shape.threadsPerRow)
+    for (; first + 4 <= shape.pieces; first += 4)
       copyPiece(first);
     if (first < shape.pieces)
       e.when(e.less(piece, shape.pieces - first), [&] { copyPiece(first); });

@@ -184,13 +184,23 @@ SmallVector<Value> Emitter::call(Instr op, ValueRange operands) {
   return results;
 }
 
-Value Emitter::reduce(Value value, int64_t lanes, function_ref<Value(Value, Value)> combine) {
-  for (int64_t distance = lanes / 2; distance > 0; distance /= 2) {
-    Value bits = bitcast(value, i32());
-    Value other = call1(Instr::ShuffleXor, {i32(-1), bits, i32(distance), i32(31)});
+Value Emitter::reduceXor(Value value, ArrayRef<int64_t> distances, function_ref<Value(Value, Value)> combine) {
+  for (int64_t distance : distances) {
+    Value other = call1(Instr::ShuffleXor, {i32(-1), bitcast(value, i32()), i32(distance), i32(31)});
     value = combine(value, bitcast(other, value.getType()));
   }
   return value;
+}
+
+Value Emitter::reduce(Value value, int64_t lanes, function_ref<Value(Value, Value)> combine) {
+  SmallVector<int64_t> distances;
+  for (int64_t distance = lanes / 2; distance > 0; distance /= 2)
+    distances.push_back(distance);
+  return reduceXor(value, distances, combine);
+}
+
+Value Emitter::reduceRow(Value value, function_ref<Value(Value, Value)> combine) {
+  return reduceXor(value, {16, 8, 4}, combine);
 }
 
 } // namespace mlac

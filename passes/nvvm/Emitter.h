@@ -97,7 +97,11 @@ public:
   /// Maximum or sum over groups of `lanes` neighbouring lanes.
   Value reduce(Value value, int64_t lanes, llvm::function_ref<Value(Value, Value)> combine);
 
+  /// The same over the eight lanes that hold a row of an accumulator: those of equal lane % 4.
+  Value reduceRow(Value value, llvm::function_ref<Value(Value, Value)> combine);
+
 private:
+  Value reduceXor(Value value, llvm::ArrayRef<int64_t> distances, llvm::function_ref<Value(Value, Value)> combine);
   Type typeOf(char letter);
   Value extract(Value aggregate, int64_t position);
 };

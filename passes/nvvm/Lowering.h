@@ -58,6 +58,15 @@ struct ItemView {
         kvLen(v[7]) {}
 };
 
+/// Where a thread stands in its block: group, warp and thread within the group, as registers.
+struct GroupView {
+  Value group, warp, thread;
+  GroupView(Emitter &e, mlir::tile::ScheduleAttr schedule)
+      : group(e.divU(e.thread(), schedule.getThreadsPerGroup())),
+        warp(e.remU(e.warp(), schedule.getWarpsPerGroup())),
+        thread(e.remU(e.thread(), schedule.getThreadsPerGroup())) {}
+};
+
 //===-- What a pattern knows of its kernel -------------------------------------------------------------===//
 
 mlir::tile::ScheduleAttr scheduleOf(mlir::Operation *op);
@@ -66,8 +75,15 @@ Element computeOf(mlir::Operation *op);
 
 //===-- Shared pieces ----------------------------------------------------------------------------------===//
 
-/// Address of element row 0 of a stage.
+/// Address of row 0 of a stage (or plane) of an allocation.
 Value stageAddress(Emitter &e, Value shared, mlir::tile::SharedType type, Value stage);
+
+/// Address of row 0 of a stage of the group's own ring.
+Value ringAddress(Emitter &e, Value ring, mlir::tile::SharedType type, mlir::tile::ScheduleAttr schedule,
+                  const GroupView &view, Value stage);
+
+/// Packed row (of 0 to rows - 1) that statistics register `index` belongs to.
+Value statsRow(Emitter &e, int64_t index);
 
 /// Two packed 16-bit values of one type as two of another.
 Value convertPair(Emitter &e, Value pair, Element from, Element to);
@@ -90,7 +106,7 @@ struct LoweringOptions {
 
 void populateStructure(TileTypeConverter &, mlir::RewritePatternSet &);
 void populateCopy(TileTypeConverter &, mlir::RewritePatternSet &);
-void populateFragments(TileTypeConverter &, mlir::RewritePatternSet &);
+void populateQuery(TileTypeConverter &, mlir::RewritePatternSet &);
 void populateScore(TileTypeConverter &, mlir::RewritePatternSet &, const LoweringOptions &);
 void populateWeigh(TileTypeConverter &, mlir::RewritePatternSet &, const LoweringOptions &);
 void populateSoftmax(TileTypeConverter &, mlir::RewritePatternSet &);

@@ -11,56 +11,145 @@ Value partialRow(Emitter &e, const ItemView &item, Value row, int64_t rows) {
   return e.add(e.mul(e.widen(item.slot), rows), e.widen(row));
 }
 
-struct LowerFinishRows : OpConversionPattern<tile::FinishRowsOp> {
-  using OpConversionPattern::OpConversionPattern;
+/// Sums all groups' statistics of a row, and finds this group's factor.
+class RowFinisher {
+public:
+  RowFinisher(Emitter &e, tile::FinishRowsOp op, tile::FinishRowsOp::GenericAdaptor<ArrayRef<ValueRange>> adaptor)
+      : e(e), op(op), adaptor(adaptor), schedule(scheduleOf(op)), view(e, schedule), item(adaptor.getItem()),
+        plan(adaptor.getPlan()) {}
 
-  LogicalResult matchAndRewrite(tile::FinishRowsOp op, OneToNOpAdaptor adaptor,
-                                ConversionPatternRewriter &rewriter) const override {
-    Emitter e(rewriter, op);
-    tile::ScheduleAttr schedule = scheduleOf(op);
-    int64_t lanes = schedule.getThreadsPerRow();
-    Value row = e.divU(e.thread(), lanes);
-    Value sum = e.reduce(adaptor.getSum().front(), lanes, [&](Value a, Value b) { return e.addF(a, b); });
-    Value empty = e.equalF(sum, e.f32(0.0));
-    Value factor = e.select(empty, e.f32(0.0), e.mulF(e.reciprocal(sum), adaptor.getFactor().front()));
-    Value lse = e.select(empty, e.f32(-std::numeric_limits<double>::infinity()),
-                         e.addF(adaptor.getMaximum().front(), e.log2(sum)));
-    ItemView item(adaptor.getItem());
-    PlanView plan(adaptor.getPlan());
-    e.when(e.equal(e.remU(e.thread(), lanes), 0), [&] {
-      e.store(factor, e.offset(adaptor.getRowFactor().front(), e.shl(row, 2)), 4);
-      storeRowLse(e, op, adaptor, item, plan, row, lse, schedule.getRows());
-    });
-    rewriter.eraseOp(op);
-    return success();
+  SmallVector<Value> run() {
+    SmallVector<Value> factors;
+    for (int64_t i = 0; i < int64_t(adaptor.getMaximum().size()); ++i)
+      factors.push_back(finish(i));
+    return factors;
   }
 
-  static void storeRowLse(Emitter &e, tile::FinishRowsOp op, OneToNOpAdaptor adaptor, const ItemView &item,
-                          const PlanView &plan, Value row, Value lse, int64_t rows) {
-    Value split = e.less(e.i32(-1), item.slot);
-    e.when(split, [&] {
-      e.store(lse, e.offset(plan.partialLse, e.mul(partialRow(e, item, row, rows), 4)), 4);
+private:
+  Value stat(int64_t plane, int64_t index) {
+    tile::SharedType type = op.getStats().getType();
+    Value address = e.offset(adaptor.getStats().front(), plane * type.getStageBytes());
+    return e.load(e.f32(), e.offset(address, e.shl(statsRow(e, index), 2)), 4);
+  }
+
+  /// Sum over a group's token warps.
+  Value groupSum(int64_t group, int64_t index) {
+    Value sum;
+    for (int64_t warp = 0; warp < schedule.getTokenWarps(); ++warp) {
+      Value part = stat(schedule.getGroups() + group * schedule.getTokenWarps() + warp, index);
+      sum = sum ? e.addF(sum, part) : part;
+    }
+    return sum;
+  }
+
+  Value finish(int64_t index) {
+    SmallVector<Value> maxima;
+    for (int64_t group = 0; group < schedule.getGroups(); ++group)
+      maxima.push_back(stat(group, index));
+    Value maximum = maxima.front();
+    for (Value other : ArrayRef(maxima).drop_front())
+      maximum = e.maxF(maximum, other);
+    Value infinity = e.f32(-std::numeric_limits<double>::infinity());
+    Value reference = e.select(e.equalF(maximum, infinity), e.f32(0.0), maximum);
+    Value sum = e.f32(0.0);
+    for (auto [group, value] : llvm::enumerate(maxima))
+      sum = e.fmaF(e.exp2(e.subF(value, reference)), groupSum(int64_t(group), index), sum);
+    Value empty = e.equalF(sum, e.f32(0.0));
+    storeLseOf(index, e.select(empty, infinity, e.addF(maximum, e.log2(sum))));
+    Value share = e.exp2(e.subF(adaptor.getMaximum()[index], reference));
+    Value factor = e.mulF(e.mulF(share, e.reciprocal(sum)), adaptor.getFactor().front());
+    return e.select(empty, e.f32(0.0), factor);
+  }
+
+  /// One lane of the block's first warp speaks for each row.
+  void storeLseOf(int64_t index, Value lse) {
+    e.when(e.less(e.thread(), 4), [&] {
+      Value row = statsRow(e, index);
+      e.when(e.less(e.i32(-1), item.slot), [&] {
+        Value at = partialRow(e, item, row, schedule.getRows());
+        e.store(lse, e.offset(plan.partialLse, e.mul(at, 4)), 4);
+      });
+      if (op.getLse())
+        storeFinal(e.add(item.rowBegin, row), lse);
     });
-    if (!op.getLse())
-      return;
-    Value packed = e.add(item.rowBegin, row);
-    Value final = e.both(e.equal(item.slot, -1), e.less(packed, item.rows));
-    e.when(final, [&] {
+  }
+
+  void storeFinal(Value packed, Value lse) {
+    e.when(e.both(e.equal(item.slot, -1), e.less(packed, item.rows)), [&] {
       auto [token, head] = tokenAndHead(e, packed, headsOf(op));
       storeLse(e, HeadsView(adaptor.getLse()), e.add(item.queryBegin, token), head, lse, op.getBase());
     });
+  }
+
+  Emitter &e;
+  tile::FinishRowsOp op;
+  tile::FinishRowsOp::GenericAdaptor<ArrayRef<ValueRange>> adaptor;
+  tile::ScheduleAttr schedule;
+  GroupView view;
+  ItemView item;
+  PlanView plan;
+};
+
+struct LowerFinishRows : OpConversionPattern<tile::FinishRowsOp> {
+  using OpConversionPattern::OpConversionPattern;
+  LogicalResult matchAndRewrite(tile::FinishRowsOp op, OneToNOpAdaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const override {
+    Emitter e(rewriter, op);
+    SmallVector<SmallVector<Value>> results{RowFinisher(e, op, adaptor).run()};
+    rewriter.replaceOpWithMultiple(op, std::move(results));
+    return success();
+  }
+};
+
+/// Groups hand their accumulators down, the upper half to the lower half, until the first group has the sum. The order of
+/// additions is fixed, so that results repeat bit for bit.
+struct LowerMergeGroups : OpConversionPattern<tile::MergeGroupsOp> {
+  using OpConversionPattern::OpConversionPattern;
+
+  LogicalResult matchAndRewrite(tile::MergeGroupsOp op, OneToNOpAdaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const override {
+    Emitter e(rewriter, op);
+    tile::ScheduleAttr schedule = scheduleOf(op);
+    GroupView view(e, schedule);
+    SmallVector<Value> sums(adaptor.getAccumulator());
+    int64_t groupBytes = int64_t(sums.size()) * 4 * schedule.getThreadsPerGroup();
+    int64_t stride = 16 * schedule.getThreadsPerGroup();
+    for (int64_t half = schedule.getGroups() / 2; half >= 1; half /= 2) {
+      Value slot = e.mul(e.remU(view.group, half), groupBytes);
+      Value base = e.offset(adaptor.getMemory().front(), e.add(slot, e.shl(view.thread, 4)));
+      Value gives = e.both(e.less(e.i32(half - 1), view.group), e.less(view.group, 2 * half));
+      e.when(gives, [&] {
+        for (size_t i = 0; i < sums.size(); i += 4)
+          e.storeVector(ArrayRef(sums).slice(i, 4), e.offset(base, int64_t(i / 4) * stride));
+      });
+      e.call(Instr::BlockBarrier, e.i32(0));
+      sums = e.choose(e.less(view.group, half), [&] { return added(e, sums, base, stride); }, [&] { return sums; });
+      if (half > 1)
+        e.call(Instr::BlockBarrier, e.i32(0));
+    }
+    SmallVector<SmallVector<Value>> results{std::move(sums)};
+    rewriter.replaceOpWithMultiple(op, std::move(results));
+    return success();
+  }
+
+  static SmallVector<Value> added(Emitter &e, ArrayRef<Value> sums, Value base, int64_t stride) {
+    SmallVector<Value> result;
+    for (size_t i = 0; i < sums.size(); i += 4)
+      for (auto [k, part] : llvm::enumerate(e.loadVector(e.f32(), 4, e.offset(base, int64_t(i / 4) * stride))))
+        result.push_back(e.addF(sums[i + k], part));
+    return result;
   }
 };
 
 /// Stores a warp's accumulators, row by row.
 class ResultWriter {
 public:
-  ResultWriter(Emitter &e, tile::StoreResultOp op, ValueRange accumulators, ValueRange out, Value rowFactor,
-               const ItemView &item, const PlanView &plan)
-      : e(e), schedule(scheduleOf(op)), layout(elementOf(op.getStorage()), computeOf(op)), item(item), plan(plan),
-        out(out), outElement(op.getOut().getType().getElementType()), accumulators(accumulators), rowFactor(rowFactor),
+  ResultWriter(Emitter &e, tile::StoreResultOp op, ValueRange accumulators, ValueRange out, const ItemView &item,
+               const PlanView &plan)
+      : e(e), schedule(scheduleOf(op)), view(e, schedule), layout(elementOf(op.getStorage()), computeOf(op)), item(item), plan(plan),
+        out(out), outElement(op.getOut().getType().getElementType()), accumulators(accumulators),
         heads(headsOf(op)), width(op.getWidth()), dims(schedule.getValueDimsPerWarp(width)),
-        rowTiles(schedule.getRows() / 8), firstDim(e.mul(e.warp(), dims)) {}
+        rowTiles(schedule.getRows() / 8), firstDim(e.mul(view.warp, dims)) {}
 
   void run() {
     for (int64_t n = 0; n < rowTiles; ++n)
@@ -72,11 +161,10 @@ private:
   /// Row 8 n + 2 c + odd of the item.
   void writeRow(int64_t n, int64_t odd) {
     Value row = e.add(e.shl(e.bitAnd(e.lane(), 3), 1), 8 * n + odd);
-    Value factor = e.load(e.f32(), e.offset(rowFactor, e.shl(row, 2)), 4);
     SmallVector<Value> values;
     for (int64_t block = 0; block < dims / 16; ++block)
       for (int64_t upper : {0, 1})
-        values.push_back(e.mulF(accumulators[(block * rowTiles + n) * 4 + odd + 2 * upper], factor));
+        values.push_back(accumulators[(block * rowTiles + n) * 4 + odd + 2 * upper]);
     Value packed = e.add(item.rowBegin, row);
     Value split = e.less(e.i32(-1), item.slot);
     e.when(split, [&] {
@@ -97,12 +185,19 @@ private:
     Value start = e.add(firstDim, layout.byteStorage() ? e.shl(lane, 1) : lane);
     Value base = e.offset(row, e.widen(e.mul(start, bytes)));
     for (int64_t block = 0; block < dims / 16; ++block) {
-      Value at = e.offset(base, 16 * block * bytes);
-      if (layout.byteStorage())
-        writePair(values[2 * block], values[2 * block + 1], at, element);
+      auto write = [&] { writeBlock(values[2 * block], values[2 * block + 1], e.offset(base, 16 * block * bytes), element); };
+      if (dims * (schedule.getWarpsPerGroup() - 1) + 16 * block < width)
+        write();
       else
-        writeApart(values[2 * block], values[2 * block + 1], at, element);
+        e.when(e.less(e.add(firstDim, 16 * block), width), write);
     }
+  }
+
+  void writeBlock(Value low, Value high, Value at, Type element) {
+    if (layout.byteStorage())
+      writePair(low, high, at, element);
+    else
+      writeApart(low, high, at, element);
   }
 
   Value pack(Value low, Value high, Type element) {
@@ -132,13 +227,13 @@ private:
 
   Emitter &e;
   tile::ScheduleAttr schedule;
+  GroupView view;
   FragmentLayout layout;
   const ItemView &item;
   const PlanView &plan;
   ValueRange out;
   Type outElement;
   ValueRange accumulators;
-  Value rowFactor;
   int64_t heads, width, dims, rowTiles;
   Value firstDim;
 };
@@ -150,15 +245,8 @@ struct LowerStoreResult : OpConversionPattern<tile::StoreResultOp> {
     Emitter e(rewriter, op);
     ItemView item(adaptor.getItem());
     PlanView plan(adaptor.getPlan());
-    auto write = [&] {
-      ResultWriter(e, op, adaptor.getAccumulator(), adaptor.getOut(), adaptor.getRowFactor().front(), item, plan).run();
-    };
-    tile::ScheduleAttr schedule = scheduleOf(op);
-    int64_t active = op.getWidth() / schedule.getValueDimsPerWarp(op.getWidth());
-    if (active < schedule.getWarps())
-      e.when(e.less(e.warp(), active), write);
-    else
-      write();
+    e.when(e.less(e.thread(), scheduleOf(op).getThreadsPerGroup()),
+           [&] { ResultWriter(e, op, adaptor.getAccumulator(), adaptor.getOut(), item, plan).run(); });
     rewriter.eraseOp(op);
     return success();
   }
@@ -167,5 +255,5 @@ struct LowerStoreResult : OpConversionPattern<tile::StoreResultOp> {
 } // namespace
 
 void mlac::populateResult(TileTypeConverter &converter, RewritePatternSet &patterns) {
-  patterns.add<LowerFinishRows, LowerStoreResult>(converter, patterns.getContext());
+  patterns.add<LowerFinishRows, LowerMergeGroups, LowerStoreResult>(converter, patterns.getContext());
 }

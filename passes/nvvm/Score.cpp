@@ -1,4 +1,4 @@
-// A warp's partial scores: S^T = K Q^T over its tokens and its columns.
+// A warp's scores: S^T = K Q^T over its tokens and its rows, the whole width of the row.
 #include "passes/nvvm/Lowering.h"
 
 using namespace mlir;
@@ -6,137 +6,99 @@ using namespace mlac;
 
 namespace {
 
-/// The 16 x 16 step of a key tile at (token tile, step): what one ldmatrix register or four of them hold.
-struct KeyStep {
-  int64_t tokenTile, step;
-};
-
 class ScoreEmitter {
 public:
-  ScoreEmitter(Emitter &e, tile::ScoreOp op, ValueRange query, Value ring, Value stage, Instr mma)
-      : e(e), schedule(scheduleOf(op)), type(op.getRing().getType()), storage(elementOf(type.getElementType())),
-        compute(computeOf(op)), layout(storage, compute), mma(mma), query(query),
-        tokenTiles(schedule.getTokensPerWarp() / 16), rowTiles(schedule.getRows() / 8),
-        steps(schedule.getStepsPerWarp(type.getColumns())), total(type.getColumns() / 16) {
-    Value warp = e.warp();
-    firstStep = e.mul(e.remU(warp, schedule.getDimWarps()), steps);
-    Value firstToken = e.mul(e.divU(warp, schedule.getDimWarps()), schedule.getTokensPerWarp());
-    tile = e.offset(stageAddress(e, ring, type, stage), e.mul(firstToken, type.getPitch()));
-    accumulators.assign(tokenTiles * rowTiles * 4, e.f32(0.0));
+  ScoreEmitter(Emitter &e, tile::ScoreOp op, Value query, Value ring, Value stage, Instr mma)
+      : e(e), schedule(scheduleOf(op)), view(e, schedule), type(op.getRing().getType()),
+        queryType(op.getQuery().getType()), storage(elementOf(type.getElementType())), compute(computeOf(op)),
+        layout(storage, compute), mma(mma), tokenTiles(schedule.getTokensPerWarp() / 16),
+        rowTiles(schedule.getRowsPerWarp() / 8), steps(type.getColumns() / 16),
+        chains(std::max<int64_t>(1, 4 / (tokenTiles * rowTiles))) {
+    Value firstToken = e.mul(e.remU(view.warp, schedule.getTokenWarps()), schedule.getTokensPerWarp());
+    Value firstRow = e.mul(e.divU(view.warp, schedule.getTokenWarps()), schedule.getRowsPerWarp());
+    key = e.offset(ringAddress(e, ring, type, schedule, view, stage), e.mul(firstToken, type.getPitch()));
+    Value lane = e.lane();
+    // x4 over the two pairs of two steps, for eight rows.
+    Value within = e.add(e.mul(e.bitAnd(lane, 7), queryType.getPitch()), e.shl(e.shrU(lane, 3), 4));
+    this->query = e.offset(query, e.add(e.mul(firstRow, queryType.getPitch()), within));
+    sums.assign(chains * tokenTiles * rowTiles * 4, e.f32(0.0));
     nanBits.assign(tokenTiles * 2, Value());
   }
 
   SmallVector<Value> run() {
-    int64_t step = 0;
-    for (; step < steps; step += 2)
-      guarded(step, [&] { pairOfSteps(step); });
-    poisonNaNTokens();
-    return accumulators;
+    for (int64_t step = 0; step < steps; step += 2) {
+      bool pair = step + 1 < steps;
+      loadQuery(step, pair);
+      for (int64_t t = 0; t < tokenTiles; ++t)
+        if (layout.byteStorage())
+          byteSteps(t, step, pair);
+        else
+          wideSteps(t, step, pair);
+    }
+    SmallVector<Value> result = joinChains();
+    poisonNaNTokens(result);
+    return result;
   }
 
 private:
-  /// Whether some warp has no work at this step: the row's steps do not divide by the dim warps.
-  bool uneven(int64_t step) const { return (schedule.getDimWarps() - 1) * steps + step >= total; }
-
-  /// Runs `body`, which updates the accumulators, only in warps that have work at `step`.
-  void guarded(int64_t step, function_ref<void()> body) {
-    if (!uneven(step))
-      return body();
-    SmallVector<Value> state = save();
-    SmallVector<Value> result = e.choose(
-        e.less(e.add(firstStep, step), total),
-        [&] {
-          body();
-          return save();
-        },
-        [&] { return state; });
-    restore(result);
+  /// Operand registers of one or two steps, [row tile][step][pair].
+  void loadQuery(int64_t step, bool pair) {
+    operands.clear();
+    for (int64_t n = 0; n < rowTiles; ++n)
+      operands.push_back(e.call(pair ? Instr::LdmatrixX4 : Instr::LdmatrixX2,
+                                e.offset(query, 8 * n * queryType.getPitch() + 32 * step)));
   }
 
-  SmallVector<Value> save() {
-    SmallVector<Value> state(accumulators);
-    if (scansNaN())
-      for (Value &bits : nanBits)
-        state.push_back(bits = bits ? bits : e.i32(0));
-    return state;
-  }
-  void restore(ArrayRef<Value> state) {
-    llvm::copy(state.take_front(accumulators.size()), accumulators.begin());
-    if (scansNaN())
-      llvm::copy(state.drop_front(accumulators.size()), nanBits.begin());
-  }
-
-  void pairOfSteps(int64_t step) {
-    bool hasSecond = step + 1 < steps;
-    if (layout.byteStorage() && hasSecond && !uneven(step + 1)) {
-      for (int64_t t = 0; t < tokenTiles; ++t)
-        byteSteps({t, step}, {t, step + 1});
-      return;
-    }
-    singleStep(step);
-    if (hasSecond)
-      guarded(step + 1, [&] { singleStep(step + 1); });
-  }
-
-  void singleStep(int64_t step) {
-    if (!layout.byteStorage()) {
-      for (int64_t t = 0; t < tokenTiles; ++t)
-        wideStep({t, step});
-      return;
-    }
-    int64_t t = 0;
-    for (; t + 1 < tokenTiles; t += 2)
-      byteSteps({t, step}, {t + 1, step});
-    if (t < tokenTiles)
-      lastByteStep({t, step});
-  }
-
-  /// Address for this lane: row within a 16-token tile, and for lanes 16 to 31 `upper` bytes further.
-  Value laneAddress(KeyStep at, int64_t upper) {
+  /// Address for this lane: row within a 16-token tile; for lanes 16 to 31 the next 16 bytes.
+  Value keyAddress(int64_t t, int64_t step) {
     Value lane = e.lane();
-    Value offset = e.add(e.mul(e.bitAnd(lane, 15), type.getPitch()), e.mul(e.shrU(lane, 4), upper));
-    Value column = e.mul(firstStep, layout.stepBytes());
-    return e.offset(e.offset(tile, e.add(offset, column)), at.tokenTile * 16 * type.getPitch() + at.step * layout.stepBytes());
+    Value within = e.add(e.mul(e.bitAnd(lane, 15), type.getPitch()), e.shl(e.shrU(lane, 4), 4));
+    return e.offset(e.offset(key, within), 16 * t * type.getPitch() + step * layout.stepBytes());
   }
 
-  /// Two steps of 8-bit storage from one x4 load: the same tokens or the same step.
-  void byteSteps(KeyStep a, KeyStep b) {
-    int64_t upper = (b.tokenTile - a.tokenTile) * 16 * type.getPitch() + (b.step - a.step) * 16;
-    SmallVector<Value> words = e.call(Instr::LdmatrixX4, laneAddress(a, upper));
-    multiplyBytes(a, words[0], words[1]);
-    multiplyBytes(b, words[2], words[3]);
-  }
-
-  void lastByteStep(KeyStep at) {
-    SmallVector<Value> words = e.call(Instr::LdmatrixX2, laneAddress(at, 0));
-    multiplyBytes(at, words[0], words[1]);
-  }
-
-  /// `low` holds tokens 0 to 7, `high` tokens 8 to 15 of the tile.
-  void multiplyBytes(KeyStep at, Value low, Value high) {
-    scanNaN(2 * at.tokenTile, low);
-    scanNaN(2 * at.tokenTile + 1, high);
-    auto [a0, a2] = convertBytes(e, low, storage, compute);
-    auto [a1, a3] = convertBytes(e, high, storage, compute);
-    multiply(at, {a0, a1, a2, a3});
-  }
-
-  void wideStep(KeyStep at) {
-    SmallVector<Value> words = e.call(Instr::LdmatrixX4, laneAddress(at, 16));
-    for (Value &word : words)
-      word = convertPair(e, word, storage, compute);
-    multiply(at, words);
-  }
-
-  void multiply(KeyStep at, ArrayRef<Value> key) {
-    for (int64_t n = 0; n < rowTiles; ++n) {
-      MutableArrayRef<Value> sums = MutableArrayRef(accumulators).slice((at.tokenTile * rowTiles + n) * 4, 4);
-      SmallVector<Value> operands(key);
-      operands.push_back(query[(at.step * rowTiles + n) * 2]);
-      operands.push_back(query[(at.step * rowTiles + n) * 2 + 1]);
-      llvm::append_range(operands, sums);
-      llvm::copy(e.call(mma, operands), sums.begin());
+  /// 8-bit storage: an x4 load holds two steps of 16 tokens, an x2 load one.
+  void byteSteps(int64_t t, int64_t step, bool pair) {
+    SmallVector<Value> words = e.call(pair ? Instr::LdmatrixX4 : Instr::LdmatrixX2, keyAddress(t, step));
+    for (int64_t s = 0; s <= int64_t(pair); ++s) {
+      Value low = words[2 * s], high = words[2 * s + 1]; // tokens 0 to 7 and 8 to 15
+      scanNaN(2 * t, low);
+      scanNaN(2 * t + 1, high);
+      auto [a0, a2] = convertBytes(e, low, storage, compute);
+      auto [a1, a3] = convertBytes(e, high, storage, compute);
+      multiply(t, step, s, {a0, a1, a2, a3});
     }
+  }
+
+  /// 16-bit storage: an x4 load holds one step.
+  void wideSteps(int64_t t, int64_t step, bool pair) {
+    for (int64_t s = 0; s <= int64_t(pair); ++s) {
+      SmallVector<Value> words = e.call(Instr::LdmatrixX4, keyAddress(t, step + s));
+      for (Value &word : words)
+        word = convertPair(e, word, storage, compute);
+      multiply(t, step, s, words);
+    }
+  }
+
+  void multiply(int64_t t, int64_t step, int64_t s, ArrayRef<Value> keyOperand) {
+    int64_t chain = (step + s) % chains;
+    for (int64_t n = 0; n < rowTiles; ++n) {
+      MutableArrayRef<Value> sum = MutableArrayRef(sums).slice(((chain * tokenTiles + t) * rowTiles + n) * 4, 4);
+      SmallVector<Value> arguments(keyOperand);
+      arguments.push_back(operands[n][2 * s]);
+      arguments.push_back(operands[n][2 * s + 1]);
+      llvm::append_range(arguments, sum);
+      llvm::copy(e.call(mma, arguments), sum.begin());
+    }
+  }
+
+  /// Few accumulators would make one long chain of dependent products: several chains are kept, and added here.
+  SmallVector<Value> joinChains() {
+    int64_t size = tokenTiles * rowTiles * 4;
+    SmallVector<Value> result(ArrayRef(sums).take_front(size));
+    for (int64_t chain = 1; chain < chains; ++chain)
+      for (int64_t i = 0; i < size; ++i)
+        result[i] = e.addF(result[i], sums[chain * size + i]);
+    return result;
   }
 
   //===-- NaN codes --===//
@@ -153,7 +115,7 @@ private:
     nanBits[slot] = nanBits[slot] ? e.bitOr(nanBits[slot], carry) : carry;
   }
 
-  void poisonNaNTokens() {
+  void poisonNaNTokens(MutableArrayRef<Value> result) {
     if (!scansNaN())
       return;
     Value nan = e.f32(std::numeric_limits<double>::quiet_NaN());
@@ -162,7 +124,7 @@ private:
       Value clean = e.equal(bits, 0);
       for (int64_t n = 0; n < rowTiles; ++n)
         for (int64_t reg : {0, 1}) {
-          Value &sum = accumulators[(slot / 2 * rowTiles + n) * 4 + slot % 2 * 2 + reg];
+          Value &sum = result[(slot / 2 * rowTiles + n) * 4 + slot % 2 * 2 + reg];
           sum = e.select(clean, sum, nan);
         }
     }
@@ -170,14 +132,15 @@ private:
 
   Emitter &e;
   tile::ScheduleAttr schedule;
-  tile::SharedType type;
+  GroupView view;
+  tile::SharedType type, queryType;
   Element storage, compute;
   FragmentLayout layout;
   Instr mma;
-  ValueRange query;
-  int64_t tokenTiles, rowTiles, steps, total;
-  Value firstStep, tile;
-  SmallVector<Value> accumulators, nanBits;
+  int64_t tokenTiles, rowTiles, steps, chains;
+  Value key, query;
+  SmallVector<Value> sums, nanBits;
+  SmallVector<SmallVector<Value>> operands;
 };
 
 struct LowerScore : OpConversionPattern<tile::ScoreOp> {
@@ -190,7 +153,8 @@ struct LowerScore : OpConversionPattern<tile::ScoreOp> {
     if (!mma)
       return op.emitError() << "the target has no matrix instruction for these operands [target-mma]";
     Emitter e(rewriter, op);
-    ScoreEmitter emitter(e, op, adaptor.getQuery(), adaptor.getRing().front(), adaptor.getStage().front(), mma->op);
+    ScoreEmitter emitter(e, op, adaptor.getQuery().front(), adaptor.getRing().front(), adaptor.getStage().front(),
+                         mma->op);
     SmallVector<SmallVector<Value>> results{emitter.run()};
     rewriter.replaceOpWithMultiple(op, std::move(results));
     return success();
@@ -199,28 +163,46 @@ struct LowerScore : OpConversionPattern<tile::ScoreOp> {
   LoweringOptions options;
 };
 
-/// Partial scores to their plane: token along the row, so that the softmax reads vectors.
-struct LowerStoreScores : OpConversionPattern<tile::StoreScoresOp> {
+/// Scales the scores and hides tokens: accumulator registers are [token tile][row tile][4], of which 0 and 1 are of
+/// token g, 2 and 3 of token g + 8.
+struct LowerMaskScores : OpConversionPattern<tile::MaskScoresOp> {
   using OpConversionPattern::OpConversionPattern;
 
-  LogicalResult matchAndRewrite(tile::StoreScoresOp op, OneToNOpAdaptor adaptor,
+  LogicalResult matchAndRewrite(tile::MaskScoresOp op, OneToNOpAdaptor adaptor,
                                 ConversionPatternRewriter &rewriter) const override {
     Emitter e(rewriter, op);
     tile::ScheduleAttr schedule = scheduleOf(op);
-    tile::SharedType planes = op.getPlanes().getType();
-    Value warp = e.warp(), lane = e.lane();
-    Value plane = stageAddress(e, adaptor.getPlanes().front(), planes, e.remU(warp, schedule.getDimWarps()));
-    Value token = e.add(e.mul(e.divU(warp, schedule.getDimWarps()), schedule.getTokensPerWarp()), e.shrU(lane, 2));
-    Value row = e.shl(e.bitAnd(lane, 3), 1);
-    Value base = e.offset(plane, e.add(e.mul(row, planes.getPitch()), e.mul(token, 4)));
-    int64_t rowTiles = schedule.getRows() / 8;
-    for (auto [index, value] : llvm::enumerate(adaptor.getScores())) {
+    GroupView view(e, schedule);
+    ItemView item(adaptor.getItem());
+    Value tile = e.add(e.mul(adaptor.getTile().front(), schedule.getGroups()), view.group);
+    Value token = e.add(e.mul(tile, schedule.getTokens()), e.shrU(e.lane(), 2));
+    token = e.add(token, e.mul(e.remU(view.warp, schedule.getTokenWarps()), schedule.getTokensPerWarp()));
+    int64_t rowTiles = schedule.getRowsPerWarp() / 8;
+    SmallVector<Value> limits;
+    Value firstRow = e.mul(e.divU(view.warp, schedule.getTokenWarps()), schedule.getRowsPerWarp());
+    for (int64_t i = 0; i < 2 * rowTiles; ++i)
+      limits.push_back(visibleTokens(e, op, item, e.add(item.rowBegin, e.add(firstRow, statsRow(e, i)))));
+    Value hidden = e.f32(-std::numeric_limits<double>::infinity());
+    SmallVector<Value> masked;
+    for (auto [index, score] : llvm::enumerate(adaptor.getScores())) {
       int64_t reg = index % 4, n = index / 4 % rowTiles, t = index / 4 / rowTiles;
-      int64_t at = (8 * n + reg % 2) * planes.getPitch() + (16 * t + 8 * (reg / 2)) * 4;
-      e.store(value, e.offset(base, at), 4);
+      Value visible = e.less(e.add(token, 16 * t + 8 * (reg / 2)), limits[2 * n + reg % 2]);
+      masked.push_back(e.select(visible, e.mulF(score, adaptor.getScale().front()), hidden));
     }
-    rewriter.eraseOp(op);
+    SmallVector<SmallVector<Value>> results{std::move(masked)};
+    rewriter.replaceOpWithMultiple(op, std::move(results));
     return success();
+  }
+
+  /// Tokens [0, n) that a packed row may see; 0 for a row past the request's end.
+  static Value visibleTokens(Emitter &e, tile::MaskScoresOp op, const ItemView &item, Value packed) {
+    Value limit = item.kvLen;
+    if (op.getCausal()) {
+      int64_t heads = headsOf(op);
+      Value behind = e.sub(e.divU(item.rows, heads), e.divU(packed, heads));
+      limit = e.minS(limit, e.add(e.sub(item.kvLen, behind), 1));
+    }
+    return e.select(e.less(packed, item.rows), limit, e.i32(0));
   }
 };
 
@@ -228,5 +210,5 @@ struct LowerStoreScores : OpConversionPattern<tile::StoreScoresOp> {
 
 void mlac::populateScore(TileTypeConverter &converter, RewritePatternSet &patterns, const LoweringOptions &options) {
   patterns.add<LowerScore>(converter, patterns.getContext(), options);
-  patterns.add<LowerStoreScores>(converter, patterns.getContext());
+  patterns.add<LowerMaskScores>(converter, patterns.getContext());
 }

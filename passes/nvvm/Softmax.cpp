@@ -1,4 +1,4 @@
-// One step of the online softmax: each thread owns some tokens of one row.
+// One step of the online softmax, in the registers of the warps that scored.
 #include "passes/nvvm/Lowering.h"
 
 using namespace mlir;
@@ -6,101 +6,136 @@ using namespace mlac;
 
 namespace {
 
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+/// Maximum over a warp's tokens of each of its rows, [row tile][odd]; the same in all lanes of a row.
+SmallVector<Value> rowMaxima(Emitter &e, ValueRange scores, int64_t rowTiles) {
+  SmallVector<Value> maxima(2 * rowTiles);
+  for (auto [index, score] : llvm::enumerate(scores)) {
+    Value &maximum = maxima[index / 4 % rowTiles * 2 + index % 2];
+    maximum = maximum ? e.maxF(maximum, score) : score;
+  }
+  for (Value &maximum : maxima)
+    maximum = e.reduceRow(maximum, [&](Value a, Value b) { return e.maxF(a, b); });
+  return maxima;
+}
+
+/// Runs `body` in the lanes that speak for their rows: one of the eight that hold each.
+void inFirstLanes(Emitter &e, function_ref<void()> body) { e.when(e.less(e.lane(), 4), body); }
+
+struct LowerStoreMaxima : OpConversionPattern<tile::StoreMaximaOp> {
+  using OpConversionPattern::OpConversionPattern;
+
+  LogicalResult matchAndRewrite(tile::StoreMaximaOp op, OneToNOpAdaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const override {
+    Emitter e(rewriter, op);
+    tile::ScheduleAttr schedule = scheduleOf(op);
+    GroupView view(e, schedule);
+    SmallVector<Value> maxima = rowMaxima(e, adaptor.getScores(), schedule.getRowsPerWarp() / 8);
+    Value plane = e.add(e.mul(view.group, schedule.getTokenWarps()), e.remU(view.warp, schedule.getTokenWarps()));
+    Value firstRow = e.mul(e.divU(view.warp, schedule.getTokenWarps()), schedule.getRowsPerWarp());
+    Value base = stageAddress(e, adaptor.getMaxima().front(), op.getMaxima().getType(), plane);
+    base = e.offset(base, e.shl(e.add(firstRow, statsRow(e, 0)), 2));
+    inFirstLanes(e, [&] {
+      for (size_t n = 0; n < maxima.size(); n += 2)
+        e.storeVector({maxima[n], maxima[n + 1]}, e.offset(base, 16 * int64_t(n)));
+    });
+    rewriter.eraseOp(op);
+    return success();
+  }
+};
+
 class SoftmaxEmitter {
 public:
-  SoftmaxEmitter(Emitter &e, tile::SoftmaxOp op, const ItemView &item, Value tileIndex)
-      : e(e), op(op), schedule(scheduleOf(op)), planes(op.getPlanes().getType()), probs(op.getProbs().getType()),
-        item(item), lanes(schedule.getThreadsPerRow()), tokens(schedule.getTokens() / lanes) {
-    row = e.divU(e.thread(), lanes);
-    first = e.mul(e.remU(e.thread(), lanes), tokens);
-    token = e.add(e.mul(tileIndex, schedule.getTokens()), first);
-  }
+  SoftmaxEmitter(Emitter &e, tile::SoftmaxOp op, tile::SoftmaxOp::GenericAdaptor<ArrayRef<ValueRange>> adaptor)
+      : e(e), op(op), adaptor(adaptor), schedule(scheduleOf(op)), view(e, schedule),
+        rowTiles(schedule.getRowsPerWarp() / 8), rowWarp(e.divU(view.warp, schedule.getTokenWarps())) {}
 
-  /// New maximum and sum.
-  std::pair<Value, Value> run(Value planesBase, Value probsBase, Value shrinkBase, Value scale, Value maximum, Value sum) {
-    SmallVector<Value> scores = readScores(planesBase, scale);
-    Value highest = scores.front();
-    for (Value score : ArrayRef(scores).drop_front())
-      highest = e.maxF(highest, score);
-    highest = e.reduce(highest, lanes, [&](Value a, Value b) { return e.maxF(a, b); });
-    Value newMaximum = e.maxF(maximum, highest);
-    // A row that has seen no token keeps -inf; subtracting 0 then gives exp2(-inf) = 0 instead of NaN.
-    Value none = e.equalF(newMaximum, e.f32(-std::numeric_limits<double>::infinity()));
-    Value reference = e.select(none, e.f32(0.0), newMaximum);
-    Value shrink = e.exp2(e.subF(maximum, reference));
-    Value newSum = e.mulF(sum, shrink);
-    for (Value &score : scores) {
-      score = e.exp2(e.subF(score, reference));
-      newSum = e.addF(newSum, score);
+  /// New maxima, new sums, shrink factors.
+  SmallVector<SmallVector<Value>> run() {
+    SmallVector<Value> maxima = newMaxima(), references, shrinks;
+    for (auto [maximum, old] : llvm::zip(maxima, adaptor.getMaximum())) {
+      // A row that has seen no token keeps -inf; subtracting 0 then gives exp2(-inf) = 0 instead of NaN.
+      Value none = e.equalF(maximum, e.f32(-kInfinity));
+      references.push_back(e.select(none, e.f32(0.0), maximum));
+      shrinks.push_back(e.exp2(e.subF(old, references.back())));
     }
-    writeProbs(scores, probsBase);
-    e.when(e.equal(e.remU(e.thread(), lanes), 0), [&] { e.store(shrink, e.offset(shrinkBase, e.shl(row, 2)), 4); });
-    return {newMaximum, newSum};
+    SmallVector<Value> sums(adaptor.getSum());
+    SmallVector<Value> probs = probabilities(references, shrinks, sums);
+    writeProbs(probs);
+    return {maxima, sums, shrinks};
   }
 
 private:
-  /// Sums of the planes, scaled, -inf where the row may not see the token.
-  SmallVector<Value> readScores(Value base, Value scale) {
-    Value address = e.offset(base, e.add(e.mul(row, planes.getPitch()), e.shl(first, 2)));
-    SmallVector<Value> scores;
-    for (int64_t plane = 0; plane < planes.getStages(); ++plane) {
-      SmallVector<Value> part = loadRow(e.offset(address, plane * planes.getStageBytes()));
-      if (plane == 0)
-        scores = part;
-      else
-        for (auto [score, value] : llvm::zip(scores, part))
-          score = e.addF(score, value);
+  SmallVector<Value> newMaxima() {
+    SmallVector<Value> maxima(adaptor.getMaximum());
+    if (!op.getMaxima()) {
+      SmallVector<Value> own = rowMaxima(e, adaptor.getScores(), rowTiles);
+      for (auto [maximum, value] : llvm::zip(maxima, own))
+        maximum = e.maxF(maximum, value);
+      return maxima;
     }
-    Value limit = visibleTokens();
-    Value hidden = e.f32(-std::numeric_limits<double>::infinity());
-    for (auto [index, score] : llvm::enumerate(scores))
-      score = e.select(e.less(e.add(token, int64_t(index)), limit), e.mulF(score, scale), hidden);
-    return scores;
-  }
-
-  SmallVector<Value> loadRow(Value address) {
-    SmallVector<Value> result;
-    int64_t width = std::min<int64_t>(tokens, 4);
-    for (int64_t at = 0; at < tokens; at += width)
-      llvm::append_range(result, e.loadVector(e.f32(), width, e.offset(address, 4 * at)));
-    return result;
-  }
-
-  /// Tokens [0, n) that this thread's row may see; 0 for a row past the request's end.
-  Value visibleTokens() {
-    Value packed = e.add(item.rowBegin, row);
-    Value limit = item.kvLen;
-    if (op.getCausal()) {
-      int64_t heads = headsOf(op);
-      Value behind = e.sub(e.divU(item.rows, heads), e.divU(packed, heads));
-      limit = e.minS(limit, e.add(e.sub(item.kvLen, behind), 1));
+    tile::SharedType type = op.getMaxima().getType();
+    for (int64_t plane = 0; plane < schedule.getTokenWarps(); ++plane) {
+      Value index = e.add(e.mul(view.group, schedule.getTokenWarps()), plane);
+      Value base = e.offset(stageAddress(e, adaptor.getMaxima().front(), type, index), e.shl(statsRow(e, 0), 2));
+      for (size_t n = 0; n < maxima.size(); n += 2)
+        for (auto [odd, value] : llvm::enumerate(e.loadVector(e.f32(), 2, e.offset(base, 16 * int64_t(n)))))
+          maxima[n + odd] = e.maxF(maxima[n + odd], value);
     }
-    return e.select(e.less(packed, item.rows), limit, e.i32(0));
+    return maxima;
   }
 
-  void writeProbs(ArrayRef<Value> scores, Value base) {
-    Value address = e.offset(base, e.add(e.mul(row, probs.getPitch()), e.shl(first, 1)));
+  /// The one of all rows' values that register `index` of this warp's own rows has.
+  Value own(ArrayRef<Value> all, int64_t index) {
+    Value value = all[index];
+    for (int64_t warp = 1; warp < schedule.getRowWarps(); ++warp)
+      value = e.select(e.equal(rowWarp, warp), all[2 * rowTiles * warp + index], value);
+    return value;
+  }
+
+  /// exp2(score - reference); the warp's own sums take them up.
+  SmallVector<Value> probabilities(ArrayRef<Value> references, ArrayRef<Value> shrinks, MutableArrayRef<Value> sums) {
+    SmallVector<Value> ownReferences;
+    for (int64_t i = 0; i < 2 * rowTiles; ++i) {
+      ownReferences.push_back(own(references, i));
+      sums[i] = e.mulF(sums[i], own(shrinks, i));
+    }
+    SmallVector<Value> probs;
+    for (auto [index, score] : llvm::enumerate(adaptor.getScores())) {
+      int64_t row = index / 4 % rowTiles * 2 + index % 2;
+      probs.push_back(e.exp2(e.subF(score, ownReferences[row])));
+      sums[row] = e.addF(sums[row], probs.back());
+    }
+    return probs;
+  }
+
+  /// To [row][token], the order in which the values' products read them.
+  void writeProbs(ArrayRef<Value> probs) {
+    tile::SharedType type = op.getProbs().getType();
+    Value row = e.add(e.mul(rowWarp, schedule.getRowsPerWarp()), statsRow(e, 0));
+    Value token = e.add(e.mul(e.remU(view.warp, schedule.getTokenWarps()), schedule.getTokensPerWarp()),
+                        e.shrU(e.lane(), 2));
+    Value base = stageAddress(e, adaptor.getProbs().front(), type, view.group);
+    base = e.offset(base, e.add(e.mul(row, type.getPitch()), e.shl(token, 1)));
     Instr pack = computeOf(op) == Element::F16 ? Instr::F32ToF16 : Instr::F32ToBF16;
-    if (tokens == 1) {
-      Value pair = e.call1(pack, {scores[0], scores[0]});
-      Value half = arith::TruncIOp::create(e.builder, e.loc, e.i16(), pair);
-      return e.store(half, address, 2);
+    auto half = [&](Value v) -> Value { return arith::TruncIOp::create(e.builder, e.loc, e.i16(), v); };
+    for (size_t index = 0; index < probs.size(); index += 2) {
+      int64_t upper = index / 2 % 2, n = index / 4 % rowTiles, t = index / 4 / rowTiles;
+      int64_t at = 8 * n * type.getPitch() + 2 * (16 * t + 8 * upper);
+      Value pair = e.call1(pack, {probs[index + 1], probs[index]});
+      e.store(half(pair), e.offset(base, at), 2);
+      e.store(half(e.shrU(pair, 16)), e.offset(base, at + type.getPitch()), 2);
     }
-    SmallVector<Value> pairs;
-    for (int64_t at = 0; at < tokens; at += 2)
-      pairs.push_back(e.call1(pack, {scores[at + 1], scores[at]}));
-    int64_t width = std::min<int64_t>(pairs.size(), 4);
-    for (size_t at = 0; at < pairs.size(); at += width)
-      e.storeVector(ArrayRef(pairs).slice(at, width), e.offset(address, 4 * int64_t(at)));
   }
 
   Emitter &e;
   tile::SoftmaxOp op;
+  tile::SoftmaxOp::GenericAdaptor<ArrayRef<ValueRange>> adaptor;
   tile::ScheduleAttr schedule;
-  tile::SharedType planes, probs;
-  const ItemView &item;
-  int64_t lanes, tokens;
-  Value row, first, token;
+  GroupView view;
+  int64_t rowTiles;
+  Value rowWarp;
 };
 
 struct LowerSoftmax : OpConversionPattern<tile::SoftmaxOp> {
@@ -108,18 +143,44 @@ struct LowerSoftmax : OpConversionPattern<tile::SoftmaxOp> {
   LogicalResult matchAndRewrite(tile::SoftmaxOp op, OneToNOpAdaptor adaptor,
                                 ConversionPatternRewriter &rewriter) const override {
     Emitter e(rewriter, op);
-    ItemView item(adaptor.getItem());
-    SoftmaxEmitter emitter(e, op, item, adaptor.getTile().front());
-    auto [maximum, sum] =
-        emitter.run(adaptor.getPlanes().front(), adaptor.getProbs().front(), adaptor.getShrink().front(),
-                    adaptor.getScale().front(), adaptor.getMaximum().front(), adaptor.getSum().front());
-    rewriter.replaceOp(op, {maximum, sum});
+    rewriter.replaceOpWithMultiple(op, SoftmaxEmitter(e, op, adaptor).run());
     return success();
+  }
+};
+
+/// The running maxima of a group, and every warp's own part of the sums.
+struct LowerStoreStats : OpConversionPattern<tile::StoreStatsOp> {
+  using OpConversionPattern::OpConversionPattern;
+
+  LogicalResult matchAndRewrite(tile::StoreStatsOp op, OneToNOpAdaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const override {
+    Emitter e(rewriter, op);
+    tile::ScheduleAttr schedule = scheduleOf(op);
+    GroupView view(e, schedule);
+    tile::SharedType type = op.getStats().getType();
+    Value base = e.offset(adaptor.getStats().front(), e.shl(statsRow(e, 0), 2));
+    SmallVector<Value> sums;
+    for (int64_t i = 0; i < schedule.getRowsPerWarp() / 4; ++i)
+      sums.push_back(e.reduceRow(adaptor.getSum()[i], [&](Value a, Value b) { return e.addF(a, b); }));
+    inFirstLanes(e, [&] {
+      e.when(e.equal(view.warp, 0), [&] { storeRows(e, adaptor.getMaximum(), stageAddress(e, base, type, view.group)); });
+      Value plane = e.add(e.mul(view.group, schedule.getTokenWarps()), e.remU(view.warp, schedule.getTokenWarps()));
+      Value firstRow = e.mul(e.divU(view.warp, schedule.getTokenWarps()), schedule.getRowsPerWarp());
+      Value own = stageAddress(e, base, type, e.add(plane, schedule.getGroups()));
+      storeRows(e, sums, e.offset(own, e.shl(firstRow, 2)));
+    });
+    rewriter.eraseOp(op);
+    return success();
+  }
+
+  static void storeRows(Emitter &e, ValueRange values, Value base) {
+    for (size_t n = 0; n < values.size(); n += 2)
+      e.storeVector({values[n], values[n + 1]}, e.offset(base, 16 * int64_t(n)));
   }
 };
 
 } // namespace
 
 void mlac::populateSoftmax(TileTypeConverter &converter, RewritePatternSet &patterns) {
-  patterns.add<LowerSoftmax>(converter, patterns.getContext());
+  patterns.add<LowerStoreMaxima, LowerSoftmax, LowerStoreStats>(converter, patterns.getContext());
 }

@@ -162,9 +162,26 @@ struct LowerBarrier : OpConversionPattern<tile::BarrierOp> {
   }
 };
 
+/// A group of one warp meets in the warp; several groups have a named barrier each (0 is the block's).
+struct LowerSync : OpConversionPattern<tile::SyncOp> {
+  using OpConversionPattern::OpConversionPattern;
+  LogicalResult matchAndRewrite(tile::SyncOp op, OpAdaptor, ConversionPatternRewriter &rewriter) const override {
+    Emitter e(rewriter, op);
+    tile::ScheduleAttr schedule = scheduleOf(op);
+    if (schedule.getWarpsPerGroup() == 1)
+      e.call(Instr::WarpBarrier, e.i32(-1));
+    else if (schedule.getGroups() == 1)
+      e.call(Instr::BlockBarrier, e.i32(0));
+    else
+      e.call(Instr::GroupBarrier, {e.add(GroupView(e, schedule).group, 1), e.i32(schedule.getThreadsPerGroup())});
+    rewriter.eraseOp(op);
+    return success();
+  }
+};
+
 } // namespace
 
 void mlac::populateStructure(TileTypeConverter &converter, RewritePatternSet &patterns) {
-  patterns.add<LowerKernel, LowerReturn, LowerItems, LowerRange, LowerAlloc, LowerBarrier>(converter,
+  patterns.add<LowerKernel, LowerReturn, LowerItems, LowerRange, LowerAlloc, LowerBarrier, LowerSync>(converter,
                                                                                             patterns.getContext());
 }

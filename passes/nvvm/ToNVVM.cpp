@@ -43,12 +43,14 @@ TileTypeConverter::TileTypeConverter(MLIRContext *context) {
     return success();
   });
   addConversion([](tile::AddressType type, SmallVectorImpl<Type> &results) -> std::optional<LogicalResult> {
-    results.append({LLVM::LLVMPointerType::get(type.getContext(), kGlobal), IntegerType::get(type.getContext(), 1)});
+    // Page, place in it, valid: kept apart, so that nothing waits for the page table before the copy.
+    for (int64_t row = 0; row < type.getRows(); ++row)
+      results.append({IntegerType::get(type.getContext(), 32), IntegerType::get(type.getContext(), 32),
+                      IntegerType::get(type.getContext(), 1)});
     return success();
   });
-  addConversion([i32](tile::FragmentType type, SmallVectorImpl<Type> &results) -> std::optional<LogicalResult> {
-    Type element = type.getRole() == tile::Role::accumulator ? type.getElementType() : i32;
-    results.append(type.getRegisters(), element);
+  addConversion([](tile::FragmentType type, SmallVectorImpl<Type> &results) -> std::optional<LogicalResult> {
+    results.append(type.getRegisters(), type.getElementType());
     return success();
   });
   addConversion([](tile::SharedType type) -> Type { return LLVM::LLVMPointerType::get(type.getContext(), kShared); });
@@ -79,6 +81,15 @@ Value HeadsView::address(Emitter &e, Value token, Value head, int64_t elementByt
 
 Value stageAddress(Emitter &e, Value shared, tile::SharedType type, Value stage) {
   return e.offset(shared, e.mul(stage, type.getStageBytes()));
+}
+
+Value ringAddress(Emitter &e, Value ring, tile::SharedType type, tile::ScheduleAttr schedule, const GroupView &view,
+                  Value stage) {
+  return stageAddress(e, ring, type, e.add(e.mul(view.group, schedule.getStages()), stage));
+}
+
+Value statsRow(Emitter &e, int64_t index) {
+  return e.add(e.shl(e.bitAnd(e.lane(), 3), 1), index / 2 * 8 + index % 2);
 }
 
 Value convertPair(Emitter &e, Value pair, Element from, Element to) {
@@ -153,7 +164,7 @@ struct ToNVVM : mlac::impl::ToNVVMBase<ToNVVM> {
     LoweringOptions options{choice->target, choice->ptx};
     populateStructure(converter, patterns);
     populateCopy(converter, patterns);
-    populateFragments(converter, patterns);
+    populateQuery(converter, patterns);
     populateScore(converter, patterns, options);
     populateWeigh(converter, patterns, options);
     populateSoftmax(converter, patterns);

@@ -9,22 +9,24 @@ namespace {
 class WeighEmitter {
 public:
   WeighEmitter(Emitter &e, tile::WeighOp op, SmallVector<Value> accumulators, Value probs, Value ring, Value stage, Instr mma)
-      : e(e), schedule(scheduleOf(op)), type(op.getRing().getType()), probsType(op.getProbs().getType()),
+      : e(e), schedule(scheduleOf(op)), view(e, schedule), type(op.getRing().getType()), probsType(op.getProbs().getType()),
         storage(elementOf(type.getElementType())), compute(computeOf(op)), layout(storage, compute), mma(mma),
-        rowTiles(schedule.getRows() / 8), dims(schedule.getValueDimsPerWarp(op.getWidth())),
+        rowTiles(schedule.getRows() / 8), width(op.getWidth()),
+        dims(schedule.getValueDimsPerWarp(width)), firstDim(e.mul(view.warp, dims)),
         accumulators(std::move(accumulators)) {
     Value lane = e.lane();
     int64_t elementBytes = bitsOf(storage) / 8;
-    Value column = e.mul(e.mul(e.warp(), dims), elementBytes);
+    Value column = e.mul(firstDim, elementBytes);
     // Lanes 0 to 15 name the rows of 16 tokens, lanes 16 to 31 the same rows 16 bytes further.
     Value within = e.add(e.mul(e.bitAnd(lane, 15), type.getPitch()), e.shl(e.shrU(lane, 4), 4));
-    values = e.offset(stageAddress(e, ring, type, stage), e.add(within, column));
+    values = e.offset(ringAddress(e, ring, type, schedule, view, stage), e.add(within, column));
     values = e.offset(values, int64_t(op.getColumn()) * elementBytes);
     Value probRow = e.bitAnd(lane, 7), matrix = e.shrU(lane, 3);
     // x4 over (tokens 0-7, tokens 8-15) of row tile n, then of the next row tile or the next 16 tokens.
     int64_t upper = rowTiles > 1 ? 8 * probsType.getPitch() : 32;
     Value second = e.add(e.shl(e.bitAnd(matrix, 1), 4), e.mul(e.shrU(matrix, 1), upper));
-    this->probs = e.offset(probs, e.add(e.mul(probRow, probsType.getPitch()), second));
+    Value plane = stageAddress(e, probs, probsType, view.group);
+    this->probs = e.offset(plane, e.add(e.mul(probRow, probsType.getPitch()), second));
   }
 
   SmallVector<Value> run() {
@@ -32,7 +34,7 @@ public:
     for (int64_t k = 0; k < tokenSteps; ++k) {
       loadProbs(k, tokenSteps);
       for (int64_t d = 0; d < dims; d += layout.valueDimsPerLoad())
-        multiplyBlock(k, d);
+        guarded(d, [&] { multiplyBlock(k, d); });
     }
     return accumulators;
   }
@@ -56,6 +58,24 @@ private:
         pending.assign(words.begin() + 2, words.end());
       }
     }
+  }
+
+  /// Runs `body`, which updates the sums of one load's dimensions from d on, only in warps that own them: the last
+  /// warps' shares reach past the width where it does not divide.
+  void guarded(int64_t d, function_ref<void()> body) {
+    if (dims * (schedule.getWarpsPerGroup() - 1) + d < width)
+      return body();
+    MutableArrayRef<Value> sums =
+        MutableArrayRef(accumulators).slice(d / 16 * rowTiles * 4, layout.valueDimsPerLoad() / 16 * rowTiles * 4);
+    SmallVector<Value> before(sums);
+    SmallVector<Value> after = e.choose(
+        e.less(e.add(firstDim, d), width),
+        [&] {
+          body();
+          return SmallVector<Value>(sums);
+        },
+        [&] { return before; });
+    llvm::copy(after, sums.begin());
   }
 
   /// Loads and converts 16 tokens x one load's dimensions at dimension d, and multiplies.
@@ -98,11 +118,13 @@ private:
 
   Emitter &e;
   tile::ScheduleAttr schedule;
+  GroupView view;
   tile::SharedType type, probsType;
   Element storage, compute;
   FragmentLayout layout;
   Instr mma;
-  int64_t rowTiles, dims;
+  int64_t rowTiles, width, dims;
+  Value firstDim;
   SmallVector<Value> accumulators, operand, pending;
   Value values, probs;
 };
@@ -117,17 +139,9 @@ struct LowerWeigh : OpConversionPattern<tile::WeighOp> {
     if (!mma)
       return op.emitError() << "the target has no matrix instruction for these operands [target-mma]";
     Emitter e(rewriter, op);
-    tile::ScheduleAttr schedule = scheduleOf(op);
-    SmallVector<Value> before(adaptor.getAccumulator());
-    auto weigh = [&] {
-      WeighEmitter emitter(e, op, before, adaptor.getProbs().front(), adaptor.getRing().front(),
-                           adaptor.getStage().front(), mma->op);
-      return emitter.run();
-    };
-    int64_t dims = schedule.getValueDimsPerWarp(op.getWidth()), active = op.getWidth() / dims;
-    bool idle = active * dims == int64_t(op.getWidth()) && active < schedule.getWarps();
-    SmallVector<Value> after = idle ? e.choose(e.less(e.warp(), active), weigh, [&] { return before; }) : weigh();
-    SmallVector<SmallVector<Value>> results{std::move(after)};
+    WeighEmitter emitter(e, op, SmallVector<Value>(adaptor.getAccumulator()), adaptor.getProbs().front(),
+                         adaptor.getRing().front(), adaptor.getStage().front(), mma->op);
+    SmallVector<SmallVector<Value>> results{emitter.run()};
     rewriter.replaceOpWithMultiple(op, std::move(results));
     return success();
   }
@@ -143,10 +157,7 @@ struct LowerRescale : OpConversionPattern<tile::RescaleOp> {
                                 ConversionPatternRewriter &rewriter) const override {
     Emitter e(rewriter, op);
     int64_t rowTiles = scheduleOf(op).getRows() / 8;
-    SmallVector<Value> factors;
-    Value base = e.offset(adaptor.getShrink().front(), e.shl(e.bitAnd(e.lane(), 3), 3));
-    for (int64_t n = 0; n < rowTiles; ++n)
-      llvm::append_range(factors, e.loadVector(e.f32(), 2, e.offset(base, 32 * n)));
+    ValueRange factors = adaptor.getShrink();
     Value changed = e.boolean(false);
     for (Value factor : factors)
       changed = e.bitOr(changed, e.notEqualF(factor, e.f32(1.0)));
