@@ -159,7 +159,9 @@ BufferCastAnalysis::BufferCastAnalysis(ModuleOp module, int64_t threshold) {
   flow.record(collector);
   conversions = collector.takeConversions();
   found = collector.takeCasts(module);
-  roots.assign(flow.buffers().begin(), flow.buffers().end());
+  for (Value buffer : flow.buffers())
+    roots.push_back({buffer, elementsPerToken(buffer.getType(), flow.sizes().isPaged(buffer)),
+                     flow.sizes().elements(buffer)});
   unknownOps = findUnknown(module);
   visited = flow.visits();
 }

@@ -8,5 +8,6 @@ namespace mlac {
 int runCheck(const SourceOptions &options);
 int runCompile(const CompileOptions &options);
 int runRun(const RunOptions &options);
+int runAudit(const AuditOptions &options);
 
 } // namespace mlac

@@ -57,14 +57,28 @@ struct RunOptions {
   bool json = false;
 };
 
+/// How `audit` prints.
+enum class AuditFormat { Text, Json, Sarif };
+
+struct AuditOptions {
+  std::vector<std::string> files; // .mla and .mlir
+  std::map<std::string, int64_t> defines;
+  DeploymentOptions deployment;
+  double bandwidth = 1.79e12;       // bytes a second: that of the RTX PRO 6000
+  int64_t threshold = 1 << 20;      // bytes from which a memref or tensor is a buffer
+  AuditFormat format = AuditFormat::Text;
+  std::string trace; // a log of calls; empty: none
+};
+
 /// The one subcommand that was asked for.
 struct Command {
-  enum Kind { Check, Compile, Run };
+  enum Kind { Check, Compile, Run, Audit };
 
   Kind kind;
   SourceOptions check;
   CompileOptions compile;
   RunOptions run;
+  AuditOptions audit;
 };
 
 } // namespace mlac

@@ -12,6 +12,8 @@ static int runCommand(const Command &command) {
     return runCompile(command.compile);
   case Command::Run:
     return runRun(command.run);
+  case Command::Audit:
+    return runAudit(command.audit);
   }
   return kUsageError;
 }
