@@ -7,7 +7,8 @@
 namespace mlac {
 namespace {
 
-/// The features that separate the generations; checked with ptxas 13.0 and LLVM 22.
+/// The features that separate the generations: what both ptxas 13.0 and LLVM 22 take. (ptxas also assembles kind::f8f6f4
+/// for 10.x, which LLVM 22 cannot select.)
 struct Row {
   const char *name;
   int capability, minPtx;
