@@ -65,6 +65,8 @@ struct TileConversion {
   mlir::Operation *op;
   mlir::Value buffer;
   mlir::Type to;
+  bool isFirst;          // of the stored values; others convert what was converted
+  bool isDetour = false; // the result is at once converted again: nothing is computed in its type
 };
 
 /// A value that a trace starts at.

@@ -81,38 +81,43 @@ static std::string roleOf(Value value) {
   return buffer.getLayout() == mla::Layout::paged || buffer.getShape().size() == 1 ? "cache" : "query";
 }
 
+namespace {
+/// What is done to one buffer.
+struct Uses {
+  SmallVector<const TileConversion *> conversions;
+  SmallVector<const BufferCast *> casts;
+};
+} // namespace
+
 /// The type of the matrix products: declared by a kernel, elsewhere what the buffer is converted to.
-static std::string computeOf(Value buffer, const BufferCastAnalysis &analysis) {
+static std::string computeOf(Value buffer, const Uses &uses) {
   if (auto kernel = dyn_cast_or_null<mla::KernelOp>(functionOf(buffer)))
     return storageName(kernel.getCompute());
   llvm::SmallSetVector<Type, 4> types;
-  for (const TileConversion &conversion : analysis.tileConversions())
-    if (conversion.buffer == buffer)
-      types.insert(conversion.to);
-  for (const BufferCast &cast : analysis.casts())
-    if (cast.buffer == buffer)
-      types.insert(cast.to);
+  for (const TileConversion *conversion : uses.conversions)
+    if (!conversion->isDetour)
+      types.insert(conversion->to);
+  for (const BufferCast *cast : uses.casts)
+    types.insert(cast->to);
   return types.empty() ? "-" : llvm::join(llvm::map_range(types, storageName), ",");
 }
 
-static AuditOperand makeOperand(const StoredBuffer &buffer, const BufferCastAnalysis &analysis,
-                                const AuditOptions &options) {
+static AuditOperand makeOperand(const StoredBuffer &buffer, const Uses &uses, const AuditOptions &options) {
   Type element = elementTypeOf(buffer.value.getType());
   AuditOperand operand{.kernel = kernelOf(buffer.value),
                        .name = nameOf(buffer.value),
                        .role = roleOf(buffer.value),
                        .storage = storageName(element),
-                       .compute = computeOf(buffer.value, analysis),
+                       .compute = computeOf(buffer.value, uses),
                        .place = placeOf(buffer.value.getLoc()),
                        .dequantised = {},
                        .cast = {},
                        .traffic = {}};
-  for (const TileConversion &conversion : analysis.tileConversions())
-    if (conversion.buffer == buffer.value)
-      operand.dequantised.push_back(placeOf(conversion.op->getLoc()));
-  for (const BufferCast &cast : analysis.casts())
-    if (cast.buffer == buffer.value)
-      operand.cast.push_back(placeOf(cast.cast->getLoc()));
+  for (const TileConversion *conversion : uses.conversions)
+    if (conversion->isFirst)
+      operand.dequantised.push_back(placeOf(conversion->op->getLoc()));
+  for (const BufferCast *cast : uses.casts)
+    operand.cast.push_back(placeOf(cast->cast->getLoc()));
   operand.traffic.bytesPerToken = mla::bytesOf(element, buffer.elementsPerToken);
   if (operand.role == "query")
     return operand;
@@ -158,14 +163,24 @@ static AuditFinding makeFinding(const BufferCast &cast, const AuditOptions &opti
   return finding;
 }
 
-void addModule(AuditReport &report, ModuleOp module, const AuditOptions &options) {
-  BufferCastAnalysis analysis(module, options.threshold);
+static void addOperands(AuditReport &report, ModuleOp module, const BufferCastAnalysis &analysis,
+                        const AuditOptions &options) {
+  llvm::DenseMap<Value, Uses> uses;
+  for (const TileConversion &conversion : analysis.tileConversions())
+    uses[conversion.buffer].conversions.push_back(&conversion);
+  for (const BufferCast &cast : analysis.casts())
+    uses[cast.buffer].casts.push_back(&cast);
   for (const StoredBuffer &buffer : analysis.buffers())
-    report.operands.push_back(makeOperand(buffer, analysis, options));
+    report.operands.push_back(makeOperand(buffer, uses[buffer.value], options));
   for (auto kernel : module.getOps<mla::KernelOp>())
     for (unsigned index = 0; index < kernel.getResultTypes().size(); ++index)
       if (isa<mla::BufferType>(kernel.getResultTypes()[index]))
         report.operands.push_back(makeOutput(kernel, index));
+}
+
+void addModule(AuditReport &report, ModuleOp module, const AuditOptions &options) {
+  BufferCastAnalysis analysis(module, options.threshold);
+  addOperands(report, module, analysis, options);
   for (const BufferCast &cast : analysis.casts())
     report.findings.push_back(makeFinding(cast, options));
   for (Operation *op : analysis.unknown())
