@@ -1,4 +1,5 @@
 // plan() and run().
+#include "runtime/Trace.h"
 #include "runtime/api/BatchPlanImpl.h"
 
 #include <fmt/format.h>
@@ -33,6 +34,40 @@ BatchPlan::Impl::Impl(std::shared_ptr<Kernel::Loaded> loaded, Config config, Siz
   words[place++] = workspace.data + static_cast<uint64_t>(sizes.partialLseOffset);
 }
 
+//===-- Tracing --===//
+
+static TraceCall traceOf(const KernelInfo &kernel, const TraceTypes &given, int64_t requests, int64_t rows,
+                         int64_t cached) {
+  return {kernel.name, given, declaredTypes(kernel), requests, rows, cached};
+}
+
+static int64_t sumOf(std::span<const int32_t> lengths) {
+  int64_t sum = 0;
+  for (int32_t length : lengths)
+    sum += length;
+  return sum;
+}
+
+/// What the configuration says the caller has; where it is silent, what is declared.
+static void tracePlan(const KernelInfo &kernel, const Config &config, const Lengths &lengths) {
+  if (!isTraced(TraceLevel::plan))
+    return;
+  TraceTypes given = declaredTypes(kernel);
+  given.query = config.queryDType.value_or(given.query);
+  given.storage = config.cacheDType.value_or(given.storage);
+  int64_t rows = lengths.qIndptr.empty() ? -1 : lengths.qIndptr.back();
+  traceCall(TraceLevel::plan,
+            traceOf(kernel, given, static_cast<int64_t>(lengths.kvLen.size()), rows, sumOf(lengths.kvLen)));
+}
+
+static void traceRun(const KernelInfo &kernel, const Operands &operands, const Expected &expected, size_t requests) {
+  if (!isTraced(TraceLevel::run))
+    return;
+  TraceTypes given{operands.query.dtype, operands.cache.dtype, declaredTypes(kernel).compute};
+  traceCall(TraceLevel::run, traceOf(kernel, given, static_cast<int64_t>(requests), operands.query.rows,
+                                     expected.cachedTokens));
+}
+
 //===-- Planning --===//
 
 static void requireRoom(const char *what, const char *capacity, int64_t count, int64_t most) {
@@ -56,6 +91,7 @@ static PlanRequest requestOf(const Config &config, const Lengths &lengths) {
 }
 
 void BatchPlan::Impl::plan(const Lengths &lengths, Stream stream) {
+  tracePlan(info(), config, lengths);
   if (device().capturing(stream))
     throw Error(Error::Code::streamCapturing, "plan()", "on a stream that is being captured", "outside of the capture",
                 "capture run() alone; its replays see the plan made last");
@@ -177,6 +213,7 @@ void BatchPlan::Impl::launch(const Binding &binding, Launch &launch, Words &valu
 }
 
 void BatchPlan::Impl::run(const Operands &operands, Stream stream) {
+  traceRun(info(), operands, expected, kvLen.size());
   checkOperands(operands);
   if (config.checkTables)
     checkTable(operands.cache, stream);

@@ -1,5 +1,6 @@
 #include "runtime/cache/ArtefactCache.h"
 
+#include "runtime/Manifest.h"
 #include "runtime/cache/FileLock.h"
 #include "runtime/cache/Sha256.h"
 
@@ -180,12 +181,24 @@ static std::vector<fs::path> filesIn(const fs::path &folder, std::string_view ex
   return files;
 }
 
+/// Kernels and target of an artefact; other contents are shown as such.
+static std::string summarise(const std::string &artefact) {
+  std::string problem, names;
+  std::optional<Manifest> manifest = tryReadArtefact(artefact, problem);
+  if (!manifest)
+    return "no artefact of this version";
+  for (const KernelInfo &kernel : manifest->kernels)
+    names += (names.empty() ? "" : ", ") + kernel.name;
+  return fmt::format("{} for {}, PTX {}", names, manifest->target, manifest->ptxVersion);
+}
+
 std::vector<ArtefactCache::Entry> ArtefactCache::list() const {
   std::vector<Entry> entries;
   for (const fs::path &path : filesIn(folder, ".mlac")) {
     std::string key = path.stem().string();
     Read found = read(key);
-    entries.push_back({key, found.bytes, found.artefact.has_value(), found.problem});
+    entries.push_back({key, found.bytes, found.artefact.has_value(), found.problem,
+                       found.artefact ? summarise(*found.artefact) : ""});
   }
   return entries;
 }

@@ -42,6 +42,7 @@ public:
     uint64_t bytes = 0;
     bool intact = false;
     std::string problem; ///< why not
+    std::string summary; ///< kernels and target of an intact one
   };
 
   explicit ArtefactCache(std::filesystem::path directory) : folder(std::move(directory)) {}

@@ -165,6 +165,28 @@ static CLI::App *addAudit(CLI::App &app, Command &command) {
   return audit;
 }
 
+static CLI::App *addCache(CLI::App &app, Command &command) {
+  CLI::App *cache = app.add_subcommand("cache", "lists, checks or removes the compiled programs that were kept");
+  cache->require_subcommand(1);
+  auto add = [&](const char *name, const char *what, CacheAction action) {
+    CLI::App *sub = cache->add_subcommand(name, what);
+    sub->add_option("--dir", command.cache.directory, "another directory than the default one")->type_name("DIR");
+    sub->callback([&command, action] { command.cache.action = action; });
+  };
+  add("list", "lists the entries", CacheAction::List);
+  add("clear", "removes all entries", CacheAction::Clear);
+  add("verify", "compares entries with their checksums; the exit status is 1 if one is damaged",
+      CacheAction::Verify);
+  return cache;
+}
+
+static CLI::App *addDoctor(CLI::App &app, Command &command) {
+  CLI::App *doctor =
+      app.add_subcommand("doctor", "says what device, driver, toolkit, cache and targets are there and what follows");
+  doctor->add_flag("--json", command.doctor.json, "prints it as JSON");
+  return doctor;
+}
+
 static void completeAudit(const AuditOptions &options) {
   if (options.files.empty() && options.trace.empty())
     throw CLI::RequiredError("FILE or --trace");
@@ -196,6 +218,8 @@ std::variant<Command, int> mlac::parseCommandLine(int argc, char **argv) {
   CLI::App *compile = addCompile(app, command);
   CLI::App *run = addRun(app, command);
   CLI::App *audit = addAudit(app, command);
+  CLI::App *cache = addCache(app, command);
+  addDoctor(app, command);
   try {
     app.parse(argc, argv);
     if (compile->parsed())
@@ -210,6 +234,8 @@ std::variant<Command, int> mlac::parseCommandLine(int argc, char **argv) {
   command.kind = check->parsed()     ? Command::Check
                  : compile->parsed() ? Command::Compile
                  : run->parsed()     ? Command::Run
-                                     : Command::Audit;
+                 : audit->parsed()   ? Command::Audit
+                 : cache->parsed()   ? Command::Cache
+                                     : Command::Doctor;
   return command;
 }

@@ -70,15 +70,28 @@ struct AuditOptions {
   std::string trace; // a log of calls; empty: none
 };
 
+enum class CacheAction { List, Clear, Verify };
+
+struct CacheOptions {
+  CacheAction action = CacheAction::List;
+  std::string directory; // empty: the default one
+};
+
+struct DoctorOptions {
+  bool json = false;
+};
+
 /// The one subcommand that was asked for.
 struct Command {
-  enum Kind { Check, Compile, Run, Audit };
+  enum Kind { Check, Compile, Run, Audit, Cache, Doctor };
 
   Kind kind;
   SourceOptions check;
   CompileOptions compile;
   RunOptions run;
   AuditOptions audit;
+  CacheOptions cache;
+  DoctorOptions doctor;
 };
 
 } // namespace mlac

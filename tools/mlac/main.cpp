@@ -14,6 +14,10 @@ static int runCommand(const Command &command) {
     return runRun(command.run);
   case Command::Audit:
     return runAudit(command.audit);
+  case Command::Cache:
+    return runCache(command.cache);
+  case Command::Doctor:
+    return runDoctor(command.doctor);
   }
   return kUsageError;
 }

@@ -66,7 +66,12 @@ private:
 std::unique_ptr<Graph> HostDevice::capture(Stream, const std::function<void()> &record) {
   std::vector<Recorded> launches;
   recording = &launches;
-  record();
+  try {
+    record();
+  } catch (...) {
+    recording = nullptr;
+    throw;
+  }
   recording = nullptr;
   return std::make_unique<HostGraph>(*this, std::move(launches));
 }
