@@ -1,5 +1,5 @@
 // The cases on a CUDA device, at full size. The programs' artefacts come from the folder that MLAC_TEST_ARTEFACTS
-// names: decode.ptx, plain.ptx and ln.ptx, for the device's target.
+// names: decode.ptx, plain.ptx and ln.ptx, for the device's target. MLAC_TEST_SMALL asks for the emulator's sizes.
 #include "Rig.h"
 
 #include <cstdlib>
@@ -22,7 +22,7 @@ Kernel Rig::load(Program program) const {
 const Rig *Rig::get(std::string *why) {
   static std::string problem;
   static const Rig rig = [] {
-    Rig made{nullptr, true, true};
+    Rig made{nullptr, std::getenv("MLAC_TEST_SMALL") == nullptr, true};
     try {
       made.device = createCudaDevice();
     } catch (const Error &error) {
