@@ -131,6 +131,10 @@ static CLI::App *addRun(CLI::App &app, Command &command) {
       ->type_name("DEVICE")
       ->capture_default_str();
   run->add_option("--kernel", options.kernel, "the kernel to run, of several");
+  run->add_option("--tolerance", options.tolerance,
+                  "allowed relative error of a row; 4e-3 for f16 and 1.2e-2 for bf16 arithmetic if not given")
+      ->check(CLI::PositiveNumber.description(""))
+      ->type_name("ERROR");
   run->add_flag("--json", options.json, "prints the result as JSON");
   return run;
 }

@@ -54,6 +54,7 @@ struct RunOptions {
   uint64_t seed = 0;
   int repeat = 1;
   std::string device = "emulator"; // or cuda
+  std::optional<double> tolerance; // of a row's relative error; if not given, what the compute type allows
   bool json = false;
 };
 
