@@ -100,6 +100,14 @@ void placePages(HostOperands &operands, const std::vector<int32_t> &order) {
   }
 }
 
+void renumberPages(HostOperands &operands, int32_t before) {
+  HostTensor &cache = *operands.find(Role::cache);
+  cache.offset -= before * cache.stridePage * mla::bytes(cache.operand.dtype);
+  operands.pages += before;
+  for (int32_t &page : operands.table)
+    page += page == unusedPage ? 0 : before;
+}
+
 double outValue(const HostOperands &operands, int64_t token, int64_t head, int64_t column) {
   const HostTensor &out = *operands.find(Role::output);
   return decode(out.operand.dtype, load(out, out.element(token, head, column)));

@@ -29,6 +29,9 @@ void randomizeHead(HostOperands &operands, int64_t head, uint64_t seed);
 /// Deals the pages in that order to the requests' tables; the cache is all poison afterwards.
 void placePages(HostOperands &operands, const std::vector<int32_t> &order);
 
+/// Renumbers the pages, as if that many others lay before them in the pool.
+void renumberPages(HostOperands &operands, int32_t before);
+
 double outValue(const HostOperands &operands, int64_t token, int64_t head, int64_t column);
 double lseValue(const HostOperands &operands, int64_t token, int64_t head);
 
