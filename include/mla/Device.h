@@ -124,6 +124,9 @@ public:
   /// Captures what `record` queues on the stream; nothing of it runs. Only launches may be queued.
   virtual std::unique_ptr<Graph> capture(Stream stream, const std::function<void()> &record);
 
+  /// Memory that is still free, where the device tells.
+  virtual std::optional<uint64_t> freeBytes() const { return std::nullopt; }
+
   /// What the driver supports, as cuDriverGetVersion() gives it; 0 where there is no driver.
   virtual int driverVersion() const { return 0; }
   /// 10 * major + minor of the compute capability; 0 where there is none.

@@ -332,6 +332,13 @@ public:
     return std::make_unique<CudaGraph>(context, stream, graph);
   }
 
+  std::optional<uint64_t> freeBytes() const override {
+    Current current(context);
+    size_t free = 0, total = 0;
+    require(driver().memGetInfo(&free, &total), "cuMemGetInfo");
+    return free;
+  }
+
   int driverVersion() const override { return info.driverVersion; }
   int capability() const override { return 10 * info.major + info.minor; }
 
@@ -371,16 +378,31 @@ cuda::DeviceOrdinal ordinalOf(int index) {
   return ordinal;
 }
 
-[[noreturn]] void refuseImage(const CudaDeviceInfo &info, cuda::Result result, const std::string &log) {
+/// The PTX version that a text says it is of; empty for a cubin.
+std::string ptxVersionOf(std::string_view image) {
+  constexpr std::string_view word = "\n.version ";
+  size_t at = image.find(word);
+  if (at == std::string_view::npos)
+    return "";
+  std::string_view rest = image.substr(at + word.size());
+  return std::string(rest.substr(0, rest.find_first_of(" \t\r\n")));
+}
+
+[[noreturn]] void refuseImage(const CudaDeviceInfo &info, std::string_view image, cuda::Result result,
+                              const std::string &log) {
+  std::string version = ptxVersionOf(image);
+  std::string wayOut = result == cuda::unsupportedPtxVersion
+                           ? "compile for an older PTX version (--ptx), or install a newer driver"
+                           : "compile for this device's target";
   std::string text = log.c_str(); // the log is as long as its buffer
-  if (result == cuda::unsupportedPtxVersion)
-    text += text.empty() ? "compile for this driver's PTX version" : "\ncompile for this driver's PTX version (--ptx)";
-  throw Error(
-      Error::Code::imageRefused,
-      fmt::format("the driver (CUDA {}.{}) refused the image for {} (compute capability {}.{}) with {}",
-                  info.driverVersion / 1000, info.driverVersion % 1000 / 10, info.name, info.major,
-                  info.minor, cuda::describe(result)),
-      "", "", text.empty() ? "compile for this device's target" : "its log: " + text);
+  if (!text.empty())
+    wayOut += "; its log: " + text;
+  throw Error(Error::Code::imageRefused,
+              fmt::format("the driver (CUDA {}.{}) refused the image{} for {} (compute capability {}.{}) with {}",
+                          info.driverVersion / 1000, info.driverVersion % 1000 / 10,
+                          version.empty() ? "" : " (PTX " + version + ")", info.name, info.major, info.minor,
+                          cuda::describe(result)),
+              "", "", wayOut);
 }
 
 std::unique_ptr<Module> CudaDevice::load(std::string_view image) {
@@ -393,7 +415,7 @@ std::unique_ptr<Module> CudaDevice::load(std::string_view image) {
   cuda::Result result =
       driver().moduleLoadDataEx(&handle, text.c_str(), options.size(), options.data(), values.data());
   if (result != cuda::success)
-    refuseImage(info, result, log);
+    refuseImage(info, image, result, log);
   return std::make_unique<CudaModule>(context, handle);
 }
 

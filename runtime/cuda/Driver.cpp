@@ -49,6 +49,7 @@ static void resolveModules(void *library, Driver &driver) {
 static void resolveMemory(void *library, Driver &driver) {
   resolve(library, "cuMemAlloc_v2", driver.memAlloc);
   resolve(library, "cuMemFree_v2", driver.memFree);
+  resolve(library, "cuMemGetInfo_v2", driver.memGetInfo);
   resolve(library, "cuMemHostAlloc", driver.memHostAlloc);
   resolve(library, "cuMemFreeHost", driver.memFreeHost);
   resolve(library, "cuMemcpyHtoDAsync_v2", driver.memcpyHtoDAsync);

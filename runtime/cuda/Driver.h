@@ -72,6 +72,7 @@ struct Driver {
                          void **extra);
   Result (*memAlloc)(uint64_t *, size_t);
   Result (*memFree)(uint64_t);
+  Result (*memGetInfo)(size_t *free, size_t *total);
   Result (*memHostAlloc)(void **, size_t, unsigned flags);
   Result (*memFreeHost)(void *);
   Result (*memcpyHtoDAsync)(uint64_t to, const void *from, size_t, Stream);

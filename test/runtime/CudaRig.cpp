@@ -19,6 +19,8 @@ Kernel Rig::load(Program program) const {
   return Kernel::load(device, std::string(std::istreambuf_iterator<char>(file), {}));
 }
 
+Rig Rig::another() const { return Rig{createCudaDevice(0, /*ownContext=*/true), full, exact}; }
+
 const Rig *Rig::get(std::string *why) {
   static std::string problem;
   static const Rig rig = [] {

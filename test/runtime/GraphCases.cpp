@@ -3,6 +3,8 @@
 
 #include <thread>
 
+#include <malloc.h>
+
 using namespace mla;
 using namespace mla::test;
 
@@ -183,6 +185,19 @@ TEST_F(PlanRun, ThreadsWithPlansOfTheirOwn) {
   EXPECT_TRUE(b.check().passed());
 }
 
+TEST_F(PlanRun, TwoContextsAndAnotherThread) {
+  Rig second = rig->another();
+  Kernel here = rig->load(Program::decode), there = second.load(Program::decode);
+  reference::BatchShape shape{{1, 1}, {90, 17}, 16};
+  Live first(device(), here.info(), shape), other(*second.device, there.info(), shape);
+  EXPECT_TRUE(runAndCheck(there, other));
+  EXPECT_TRUE(runAndCheck(here, first));
+  other.upload();
+  testing::AssertionResult result = testing::AssertionFailure();
+  std::thread([&] { result = runAndCheck(there, other); }).join();
+  EXPECT_TRUE(result);
+}
+
 TEST_F(PlanRun, PageTablesAreCheckedOnRequest) {
   Kernel kernel = rig->load(Program::decode);
   Live live(device(), kernel.info(), {{1, 1}, {33, 20}, 16});
@@ -209,10 +224,18 @@ TEST_F(PlanRun, TenThousandRoundsLeaveNothingBehind) {
   Config config;
   config.capacity = live.capacity();
   Planned plan(kernel, config);
-  for (int round = 0; round < (rig->full || !rig->exact ? 10000 : 50); ++round) {
-    plan->plan(live.lengths());
-    plan->run(live.operands());
-  }
-  device().synchronize();
+  auto rounds = [&](int count) {
+    for (int round = 0; round < count; ++round) {
+      plan->plan(live.lengths());
+      plan->run(live.operands());
+    }
+    device().synchronize();
+  };
+  rounds(20); // whatever is set up at first use
+  std::optional<uint64_t> freeBefore = device().freeBytes();
+  size_t hostBefore = mallinfo2().uordblks;
+  rounds(rig->full || !rig->exact ? 10000 : 50);
+  EXPECT_EQ(device().freeBytes(), freeBefore);
+  EXPECT_LT(mallinfo2().uordblks, hostBefore + (1 << 20)) << "a leak of 100 bytes a round would show";
   EXPECT_TRUE(live.check().passed());
 }

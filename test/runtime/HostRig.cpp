@@ -23,13 +23,15 @@ Kernel Rig::load(Program program) const {
   return Kernel::load(device, writeArtefact(manifest, ".version 8.7\n"));
 }
 
+Rig Rig::another() const {
+  std::map<std::string, HostEntry> entries;
+  for (Program program : {Program::decode, Program::plain, Program::ln})
+    entries.merge(hostEntries(infoOf(program)));
+  return Rig{std::make_shared<HostDevice>(std::move(entries)), false, false};
+}
+
 const Rig *Rig::get(std::string *) {
-  static const Rig rig = [] {
-    std::map<std::string, HostEntry> entries;
-    for (Program program : {Program::decode, Program::plain, Program::ln})
-      entries.merge(hostEntries(infoOf(program)));
-    return Rig{std::make_shared<HostDevice>(std::move(entries)), false, false};
-  }();
+  static const Rig rig = Rig().another();
   return &rig;
 }
 

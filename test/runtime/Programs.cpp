@@ -5,8 +5,9 @@ namespace mla::test {
 std::string sourceOf(Program program) {
   bool causal = program == Program::decode;
   std::string base = program == Program::ln ? "ln" : "log2";
-  return "kernel decode(q : ragged bf16[heads = 8, 576], kv : paged e4m3[576], kv_scale : f32, sm_scale : f32)\n"
-         "  -> (o : ragged bf16[heads = 8, 512], lse : " +
+  return "const heads = 8;\n"
+         "kernel decode(q : ragged bf16[heads, 576], kv : paged e4m3[576], kv_scale : f32, sm_scale : f32)\n"
+         "  -> (o : ragged bf16[heads, 512], lse : " +
          base +
          ")\n"
          "  compute f16\n"

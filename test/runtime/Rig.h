@@ -16,6 +16,8 @@ struct Rig {
   bool full = false;  ///< full size, on hardware
   bool exact = false; ///< compiled programs, not a reference
   Kernel load(Program program) const;
+  /// Another device, or another context of the same one.
+  Rig another() const;
 
   /// The rig of this binary, made once; null with `why` where there is none.
   static const Rig *get(std::string *why);

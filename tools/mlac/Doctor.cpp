@@ -75,7 +75,7 @@ static bool isWritable(fs::path folder) {
   std::error_code error;
   while (!folder.empty() && !fs::exists(folder, error) && folder.has_relative_path())
     folder = folder.parent_path();
-  return !folder.empty() && access(folder.c_str(), W_OK) == 0;
+  return fs::is_directory(folder, error) && access(folder.c_str(), W_OK) == 0;
 }
 
 static Json describeCache() {

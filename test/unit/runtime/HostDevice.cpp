@@ -35,7 +35,8 @@ void HostDevice::launch(Module &, const Launch &launch, void **params) {
     recording->push_back(std::move(recorded));
     return;
   }
-  launches.push_back(launch);
+  if (launches.size() < mostLaunches)
+    launches.push_back(launch);
   entries.at(launch.entry)(launch, params);
 }
 

@@ -17,7 +17,8 @@ public:
   explicit HostDevice(std::map<std::string, HostEntry> entries) : entries(std::move(entries)) {}
 
   int blocks = 8;
-  std::vector<Launch> launches; ///< all so far
+  static constexpr size_t mostLaunches = 1000;
+  std::vector<Launch> launches; ///< the first ones
 
   std::string name() const override { return "host"; }
   int multiprocessors() const override { return blocks; }
