@@ -18,7 +18,7 @@ say "the thin library needs neither LLVM nor CUDA"
 
 # use SOURCE NAME: configures and builds a project against the prefix
 use() {
-  "$cmake" -S "$1" -B "$work/$2" -DCMAKE_PREFIX_PATH="$work/prefix" -DCMAKE_C_COMPILER="$cc" \
+  "$cmake" -G Ninja -S "$1" -B "$work/$2" -DCMAKE_PREFIX_PATH="$work/prefix" -DCMAKE_C_COMPILER="$cc" \
     -DCMAKE_CXX_COMPILER="$cxx" -DCMAKE_BUILD_TYPE=Debug >"$work/log" 2>&1 &&
     "$cmake" --build "$work/$2" >"$work/log" 2>&1 || { cat "$work/log"; exit 1; }
 }
