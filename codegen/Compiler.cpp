@@ -84,7 +84,7 @@ FailureOr<Assembled> Compiler::assembled() {
   FailureOr<std::string> ptx = emitPTX(module, ptxOptions());
   if (failed(ptx))
     return failure();
-  return assemble(module.getLoc(), *ptxas, *ptx, StringRef(choice.target.name));
+  return assemble(module.getLoc(), *ptxas, *ptx, StringRef(choice.target.name), choice.ptx);
 }
 
 FailureOr<std::string> Compiler::cubin() {

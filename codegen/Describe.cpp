@@ -26,8 +26,10 @@ static int alignmentOf(::mla::Role role, mlir::mla::BufferType type) {
     return int(type.getAlign());
   case ::mla::Role::query:
     return 8; // two pairs of 16-bit values a load
+  case ::mla::Role::output:
+    return int(type.getElementType().getIntOrFloatBitWidth() / 4); // a pair of values a store
   default:
-    return 4; // a pair of 16-bit values, or a float, a store
+    return 4; // a float a store
   }
 }
 

@@ -105,22 +105,31 @@ std::map<std::string, EntryResources> parseResourceText(StringRef text) {
   return entries;
 }
 
-FailureOr<Assembled> assemble(Location loc, const Ptxas &ptxas, StringRef ptx, StringRef target) {
-  std::optional<Target> known = Target::find({target.data(), target.size()});
+/// A ptxas that is older than the PTX refuses it in words of its own; these say what to do.
+static LogicalResult checkRelease(Location loc, const Ptxas &ptxas, StringRef target, int ptx) {
   int highest = ptxForRelease(ptxas.release);
-  if (known && known->minPtx > highest)
-    return emitError(loc) << "ptxas of CUDA " << ptxas.release / 10 << "." << ptxas.release % 10 << " takes PTX up to "
-                          << formatPtxVersion(highest) << "; " << target << " needs "
-                          << formatPtxVersion(known->minPtx) << ", from CUDA "
-                          << driverForPtx(known->minPtx) / 1000 << "." << driverForPtx(known->minPtx) % 1000 / 10
-                          << " [ptxas-release]",
-           failure();
+  if (ptx <= highest)
+    return success();
+  std::optional<Target> known = Target::find({target.data(), target.size()});
+  bool lowers = known && known->minPtx <= highest;
+  InFlightDiagnostic error = emitError(loc) << "ptxas of CUDA " << ptxas.release / 10 << "." << ptxas.release % 10
+                                            << " takes PTX up to " << formatPtxVersion(highest) << "; ";
+  if (lowers)
+    return error << "this is PTX " << formatPtxVersion(ptx) << ": choose a lower --ptx [ptxas-release]";
+  int least = known ? known->minPtx : ptx, driver = driverForPtx(least);
+  return error << target << " needs " << formatPtxVersion(least) << ", from CUDA " << driver / 1000 << "."
+               << driver % 1000 / 10 << " [ptxas-release]";
+}
+
+FailureOr<Assembled> assemble(Location loc, const Ptxas &ptxas, StringRef text, StringRef target, int ptx) {
+  if (failed(checkRelease(loc, ptxas, target, ptx)))
+    return failure();
   TemporaryFile source("ptx"), cubin("cubin");
   std::error_code error;
   llvm::raw_fd_ostream stream(source.path, error);
   if (error)
     return emitError(loc) << "cannot write " << source.path << ": " << error.message(), failure();
-  stream << ptx;
+  stream << text;
   stream.close();
   std::string arch = ("-arch=" + target).str();
   Outcome outcome = runProgram(ptxas.path, {ptxas.path, arch, "-v", source.path, "-o", cubin.path});

@@ -30,8 +30,9 @@ struct Assembled {
   std::map<std::string, EntryResources> entries;
 };
 
-/// Assembles PTX for `target`. Errors carry ptxas's own text.
-mlir::FailureOr<Assembled> assemble(mlir::Location loc, const Ptxas &ptxas, llvm::StringRef ptx, llvm::StringRef target);
+/// Assembles PTX of version `ptx` for `target`. Errors carry ptxas's own text.
+mlir::FailureOr<Assembled> assemble(mlir::Location loc, const Ptxas &ptxas, llvm::StringRef text, llvm::StringRef target,
+                                    int ptx);
 
 /// Parses the text of `ptxas -v`.
 std::map<std::string, EntryResources> parseResourceText(llvm::StringRef text);

@@ -37,10 +37,7 @@ public:
 
   void copied(Operation *op, const Trace &before, const Trace &after, Value destination,
               std::optional<int64_t> elements) override;
-  void converted(Operation *op, const Trace &after, Type element) override {
-    op = visible(op);
-    conversions.insert({op, TileConversion{op, after.buffer, element}});
-  }
+  void converted(Operation *op, const Trace &after, Type element) override;
 
   SmallVector<BufferCast> takeCasts(ModuleOp module);
   /// Conversions that no finding is about.
@@ -55,8 +52,19 @@ private:
   BufferCastSizes &sizes;
   llvm::MapVector<Operation *, BufferCast> casts;
   llvm::MapVector<Operation *, TileConversion> conversions;
+  llvm::DenseMap<Operation *, const HopChain *> chains; // of each cast, the longest
   llvm::DenseMap<Operation *, Type> copies;
 };
+
+void Collector::converted(Operation *op, const Trace &after, Type element) {
+  bool isFirst = !after.cast || after.cast == op;
+  conversions.insert({visible(op), TileConversion{visible(op), after.buffer, element, isFirst}});
+  const HopChain *before = after.hops ? after.hops->previous : nullptr;
+  if (!before || before->hop.kind != BufferHop::Cast)
+    return;
+  if (auto found = conversions.find(visible(before->hop.op)); found != conversions.end())
+    found->second.isDetour = true;
+}
 
 /// The type in which the elements were last stored.
 Type Collector::readAs(const Trace &before) const {
@@ -98,6 +106,20 @@ void Collector::addTraffic(BufferTraffic &traffic, Type from, Type to, int64_t p
   traffic.written += mla::bytesOf(to, elements.value_or(*traffic.elements));
 }
 
+void Collector::copied(Operation *op, const Trace &before, const Trace &after, Value destination,
+                       std::optional<int64_t> elements) {
+  Operation *key = visible(after.cast ? after.cast : op);
+  Type element = after.hops->hop.element;
+  auto [found, isNew] = casts.insert({key, BufferCast{key, after.buffer, after.storage, element, {}, {}}});
+  BufferCast &cast = found->second;
+  addTraffic(cast.traffic, readAs(before), element, countPerToken(after.buffer, destination),
+             countElements(after.buffer, destination, elements));
+  copies[op] = element;
+  const HopChain *&longest = chains[key];
+  if (isNew || longest->length < after.hops->length)
+    longest = after.hops;
+}
+
 /// The steps from the buffer on, without the conversion that the finding is about.
 SmallVector<BufferHop> listHops(const HopChain *chain, Operation *cast) {
   SmallVector<BufferHop> hops;
@@ -108,24 +130,14 @@ SmallVector<BufferHop> listHops(const HopChain *chain, Operation *cast) {
   return hops;
 }
 
-void Collector::copied(Operation *op, const Trace &before, const Trace &after, Value destination,
-                       std::optional<int64_t> elements) {
-  Operation *key = visible(after.cast ? after.cast : op);
-  Type element = after.hops->hop.element;
-  auto [found, isNew] = casts.insert({key, BufferCast{key, after.buffer, after.storage, element, {}, {}}});
-  BufferCast &cast = found->second;
-  addTraffic(cast.traffic, readAs(before), element, countPerToken(after.buffer, destination),
-             countElements(after.buffer, destination, elements));
-  copies[op] = element;
-  if (isNew || cast.hops.size() < after.hops->length - 1)
-    cast.hops = listHops(after.hops, key);
-}
-
 SmallVector<BufferCast> Collector::takeCasts(ModuleOp module) {
   SmallVector<BufferCast> ordered;
   module.walk<WalkOrder::PreOrder>([&](Operation *op) {
-    if (auto found = casts.find(op); found != casts.end())
-      ordered.push_back(std::move(found->second));
+    auto found = casts.find(op);
+    if (found == casts.end())
+      return;
+    ordered.push_back(found->second);
+    ordered.back().hops = listHops(chains[op], op);
   });
   return ordered;
 }
@@ -159,7 +171,9 @@ BufferCastAnalysis::BufferCastAnalysis(ModuleOp module, int64_t threshold) {
   flow.record(collector);
   conversions = collector.takeConversions();
   found = collector.takeCasts(module);
-  roots.assign(flow.buffers().begin(), flow.buffers().end());
+  for (Value buffer : flow.buffers())
+    roots.push_back({buffer, elementsPerToken(buffer.getType(), flow.sizes().isPaged(buffer)),
+                     flow.sizes().elements(buffer)});
   unknownOps = findUnknown(module);
   visited = flow.visits();
 }

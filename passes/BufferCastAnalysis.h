@@ -65,6 +65,15 @@ struct TileConversion {
   mlir::Operation *op;
   mlir::Value buffer;
   mlir::Type to;
+  bool isFirst;          // of the stored values; others convert what was converted
+  bool isDetour = false; // the result is at once converted again: nothing is computed in its type
+};
+
+/// A value that a trace starts at.
+struct StoredBuffer {
+  mlir::Value value;
+  int64_t elementsPerToken = 1;
+  std::optional<int64_t> elements; // of all of it, if that is constant
 };
 
 class BufferCastAnalysis {
@@ -74,8 +83,7 @@ public:
   /// In the order of the casts in the module.
   llvm::ArrayRef<BufferCast> casts() const { return found; }
   llvm::ArrayRef<TileConversion> tileConversions() const { return conversions; }
-  /// Every value that a trace starts at.
-  llvm::ArrayRef<mlir::Value> buffers() const { return roots; }
+  llvm::ArrayRef<StoredBuffer> buffers() const { return roots; }
   /// The first op of each dialect whose ops are not followed.
   llvm::ArrayRef<mlir::Operation *> unknown() const { return unknownOps; }
   /// Ops looked at, counting repetitions: a small multiple of the ops of the module.
@@ -84,7 +92,7 @@ public:
 private:
   llvm::SmallVector<BufferCast> found;
   llvm::SmallVector<TileConversion> conversions;
-  llvm::SmallVector<mlir::Value> roots;
+  llvm::SmallVector<StoredBuffer> roots;
   llvm::SmallVector<mlir::Operation *> unknownOps;
   int64_t visited = 0;
 };

@@ -165,20 +165,25 @@ void BufferFlow::convert(Operation *op, Value from, Value to) {
     recorder->converted(op, next, element);
 }
 
-void BufferFlow::writeMemory(Value root, const Trace &trace) {
-  bool isNew = update(root, trace);
-  if (auto global = root.getDefiningOp<memref::GetGlobalOp>())
-    for (Value same : globals[global.getNameAttr().getAttr()])
-      update(same, trace);
+/// What a function writes through an argument, its callers find in what they passed.
+void BufferFlow::addPassed(Value root, SmallVectorImpl<Value> &places) {
   auto argument = dyn_cast<BlockArgument>(root);
-  if (!isNew || !argument || !argument.getOwner()->isEntryBlock())
+  if (!argument || !argument.getOwner()->isEntryBlock())
     return;
-  // What a function writes through an argument, its callers find in what they passed.
-  for (Operation *call : calls.callers(argument.getOwner()->getParentOp())) {
-    OperandRange arguments = BufferCastCalls::arguments(call);
-    Value passed = rootOf(arguments[argument.getArgNumber()]);
-    if (trace.buffer != passed)
-      writeMemory(passed, trace);
+  for (Operation *call : calls.callers(argument.getOwner()->getParentOp()))
+    places.push_back(rootOf(BufferCastCalls::arguments(call)[argument.getArgNumber()]));
+}
+
+void BufferFlow::writeMemory(Value root, const Trace &trace) {
+  SmallVector<Value> places{root};
+  while (!places.empty()) {
+    Value place = places.pop_back_val();
+    if (place == trace.buffer || !update(place, trace))
+      continue;
+    if (auto global = place.getDefiningOp<memref::GetGlobalOp>())
+      for (Value same : globals[global.getNameAttr().getAttr()])
+        update(same, trace);
+    addPassed(place, places);
   }
 }
 
@@ -277,10 +282,14 @@ std::optional<int64_t> BufferFlow::findWeight(Value value) {
 }
 
 std::optional<int64_t> BufferFlow::weightOf(Value value) {
+  if (depth >= kDeepest)
+    return std::nullopt;
   auto [known, isNew] = weights.try_emplace(value, std::nullopt);
   if (!isNew)
     return known->second;
+  ++depth;
   std::optional<int64_t> weight = findWeight(value);
+  --depth;
   weights[value] = weight;
   return weight;
 }

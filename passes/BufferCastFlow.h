@@ -72,6 +72,7 @@ private:
   void write(mlir::Operation *op, mlir::Value value, mlir::Value destination, mlir::Value result,
              std::optional<int64_t> elements);
   void writeMemory(mlir::Value root, const Trace &trace);
+  void addPassed(mlir::Value root, llvm::SmallVectorImpl<mlir::Value> &places);
 
   /// The memref that this is a view of.
   mlir::Value rootOf(mlir::Value memref);
@@ -96,6 +97,7 @@ private:
   llvm::DenseMap<mlir::Operation *, bool> isQueued;
   llvm::BumpPtrAllocator memory;
   int64_t visited = 0;
+  unsigned depth = 0;
 };
 
 /// What each op does to the traces of its operands.

@@ -189,11 +189,15 @@ Count BufferCastSizes::findElements(Value value) {
 }
 
 Count BufferCastSizes::elements(Value value) {
+  if (depth >= kDeepest)
+    return std::nullopt;
   // The entry made first ends recursion through functions and loops that feed themselves.
   auto [known, isNew] = knownElements.try_emplace(value, std::nullopt);
   if (!isNew)
     return known->second;
+  ++depth;
   Count count = findElements(value);
+  --depth;
   knownElements[value] = count;
   return count;
 }
@@ -265,10 +269,14 @@ Count BufferCastSizes::repeats(Operation *op) {
   Block *block = op->getBlock();
   if (!block)
     return 1;
+  if (depth >= kDeepest)
+    return std::nullopt;
   auto [known, isNew] = knownRepeats.try_emplace(block, std::nullopt);
   if (!isNew)
     return known->second;
+  ++depth;
   Count count = findRepeats(block);
+  --depth;
   knownRepeats[block] = count;
   return count;
 }

@@ -14,6 +14,9 @@ inline constexpr llvm::StringLiteral kTileAttr = "mlac.tile";
 /// On an integer argument: it is a page table, and the cache beside it is a buffer.
 inline constexpr llvm::StringLiteral kPageTableAttr = "mlac.page_table";
 
+/// Questions that lead to more questions than this are not answered: what is not known is large.
+inline constexpr unsigned kDeepest = 512;
+
 /// Element type of a buffer, tensor, memref, vector or mla rows; of a scalar, its type.
 mlir::Type elementTypeOf(mlir::Type type);
 
@@ -48,6 +51,7 @@ private:
 
   const BufferCastCalls &calls;
   int64_t threshold;
+  unsigned depth = 0;
   llvm::DenseMap<mlir::Value, std::optional<int64_t>> knownElements;
   llvm::DenseMap<mlir::Block *, std::optional<int64_t>> knownRepeats;
   llvm::DenseMap<mlir::Region *, llvm::DenseMap<mlir::Block *, bool>> cycles;

@@ -4,6 +4,23 @@
 
 namespace mla {
 
+namespace {
+
+/// For devices whose calls return when they are done.
+class FinishedEvent : public Event {
+public:
+  void record(Stream) override {}
+  void wait() override {}
+};
+
+} // namespace
+
+std::unique_ptr<Event> Device::createEvent() { return std::make_unique<FinishedEvent>(); }
+
+std::unique_ptr<Graph> Device::capture(Stream, const std::function<void()> &) {
+  throw Error(Error::Code::driverFailure, "capture on " + name(), "", "", "use a device that has graphs");
+}
+
 Buffer::Buffer(Device &device, size_t bytes, const std::string &label)
     : device(&device), address(bytes ? device.allocate(bytes, label) : 0), length(bytes) {}
 

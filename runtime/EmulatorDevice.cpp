@@ -1,14 +1,37 @@
 #include "runtime/EmulatorDevice.h"
 
+#include <atomic>
 #include <cstring>
+#include <mutex>
 #include <utility>
+#include <vector>
 
 namespace mla {
 
 namespace {
 
-/// The code of every kernel is found by name, so a module has nothing to hold.
-class EmulatorModule : public Module {};
+/// The host code of an image, by name.
+class EmulatorModule : public Module {
+public:
+  explicit EmulatorModule(EntryLookup entries) : entries(std::move(entries)) {}
+
+  emulator::Entry find(const std::string &name) const {
+    if (emulator::Entry entry = entries(name))
+      return entry;
+    throw Error(Error::Code::entryMissing, "entry " + name, "not among the compiled kernels",
+                "a kernel of the program");
+  }
+
+private:
+  EntryLookup entries;
+};
+
+/// A launch with its parameters' values.
+struct Recorded {
+  emulator::Entry entry;
+  Launch launch;
+  std::vector<uint64_t> values;
+};
 
 class EmulatorDevice : public Device {
 public:
@@ -46,13 +69,27 @@ public:
     std::memset(host(to), value, bytes);
   }
 
-  std::unique_ptr<Module> load(std::string_view) override { return std::make_unique<EmulatorModule>(); }
+  std::unique_ptr<Module> load(std::string_view image) override {
+    return std::make_unique<EmulatorModule>(options.loader ? options.loader(image) : entries);
+  }
 
-  void launch(Module &, const Launch &launch, void **params) override {
-    emulator::Entry entry = entries(launch.entry);
-    if (!entry)
-      throw Error(Error::Code::entryMissing, "entry " + launch.entry, "not among the compiled kernels",
-                  "a kernel of the program");
+  void prepare(Module &module, const Launch &launch) override {
+    static_cast<EmulatorModule &>(module).find(launch.entry);
+  }
+
+  void launch(Module &module, const Launch &launch, void **params) override {
+    emulator::Entry entry = static_cast<EmulatorModule &>(module).find(launch.entry);
+    std::unique_lock lock(mutex);
+    if (recording)
+      return record(entry, launch, params);
+    start(entry, launch, params);
+  }
+
+  bool capturing(Stream) override { return recording != nullptr; }
+  std::unique_ptr<Graph> capture(Stream, const std::function<void()> &record) override;
+
+  /// Runs a launch to its end.
+  void start(emulator::Entry entry, const Launch &launch, void **params) {
     emulator::LaunchConfig config;
     config.kernel = launch.entry;
     config.grid = launch.grid;
@@ -82,11 +119,55 @@ public:
 private:
   static void *host(DevicePtr pointer) { return reinterpret_cast<void *>(pointer); }
 
+  void record(emulator::Entry entry, const Launch &launch, void **params) {
+    Recorded recorded{entry, launch, std::vector<uint64_t>(launch.params)};
+    for (uint32_t i = 0; i < launch.params; ++i)
+      std::memcpy(&recorded.values[i], params[i], sizeof(uint64_t));
+    recording.load()->push_back(std::move(recorded));
+  }
+
+  friend class EmulatorGraph;
+
   EntryLookup entries;
   EmulatorOptions options;
   emulator::Memory memory;
   std::optional<emulator::Failure> late; ///< found by release()
+  std::mutex mutex; ///< one launch at a time, as on one stream
+  std::atomic<std::vector<Recorded> *> recording = nullptr;
 };
+
+class EmulatorGraph : public Graph {
+public:
+  EmulatorGraph(EmulatorDevice &device, std::vector<Recorded> launches)
+      : device(device), launches(std::move(launches)) {}
+
+  void replay(Stream) override {
+    for (Recorded &recorded : launches) {
+      std::vector<void *> params;
+      for (uint64_t &value : recorded.values)
+        params.push_back(&value);
+      std::unique_lock lock(device.mutex);
+      device.start(recorded.entry, recorded.launch, params.data());
+    }
+  }
+
+private:
+  EmulatorDevice &device;
+  std::vector<Recorded> launches;
+};
+
+std::unique_ptr<Graph> EmulatorDevice::capture(Stream, const std::function<void()> &record) {
+  std::vector<Recorded> launches;
+  recording = &launches;
+  try {
+    record();
+  } catch (...) {
+    recording = nullptr;
+    throw;
+  }
+  recording = nullptr;
+  return std::make_unique<EmulatorGraph>(*this, std::move(launches));
+}
 
 } // namespace
 

@@ -26,6 +26,7 @@ struct Unit {
   int32_t request;
   int32_t rowBegin;
   int32_t tiles;
+  int32_t piece; ///< with fixed pieces, their length; else 0
   int64_t start;
 
   /// An empty row tile still has an output to write.
@@ -39,23 +40,35 @@ void requireInt32(const char *what, int64_t count) {
                 "plan the batch in parts");
 }
 
-void appendRequest(const KernelInfo &kernel, int32_t request, int64_t qLen, int64_t kvLen,
+/// The length of a fixed piece: never below four tiles, or a merge costs more than the piece saves.
+int64_t fixedPiece(const KernelInfo &kernel, int64_t kvLen) {
+  int64_t tiles = (kvLen + kernel.tile.tokens - 1) / kernel.tile.tokens;
+  return std::max<int64_t>(4, (tiles + fixedPieces - 1) / fixedPieces);
+}
+
+void appendRequest(const KernelInfo &kernel, int32_t request, int64_t qLen, int64_t kvLen, bool fixed,
                    std::vector<Unit> &units) {
   int64_t rows = qLen * kernel.heads;
+  auto piece = static_cast<int32_t>(fixed ? fixedPiece(kernel, kvLen) : 0);
   for (int64_t rowBegin = 0; rowBegin < rows; rowBegin += kernel.tile.rows) {
     int64_t rowEnd = std::min(rowBegin + kernel.tile.rows, rows);
     int64_t tokens = visibleTokens(kernel, qLen, kvLen, rowEnd);
     int64_t tiles = (tokens + kernel.tile.tokens - 1) / kernel.tile.tokens;
     int64_t start = units.empty() ? 0 : units.back().end();
-    units.push_back({request, static_cast<int32_t>(rowBegin), static_cast<int32_t>(tiles), start});
+    units.push_back({request, static_cast<int32_t>(rowBegin), static_cast<int32_t>(tiles), piece, start});
   }
+}
+
+bool splits(const KernelInfo &kernel, const PlanRequest &request) {
+  return request.split && !kernel.combine.name.empty();
 }
 
 std::vector<Unit> listUnits(const KernelInfo &kernel, const PlanRequest &request) {
   std::vector<Unit> units;
+  bool fixed = request.fixedPieces && splits(kernel, request);
   for (size_t r = 0; r < request.kvLen.size(); ++r)
     appendRequest(kernel, static_cast<int32_t>(r), request.qIndptr[r + 1] - request.qIndptr[r],
-                  request.kvLen[r], units);
+                  request.kvLen[r], fixed, units);
   return units;
 }
 
@@ -88,12 +101,15 @@ private:
     return pieces;
   }
 
-  /// The cut near `position` that leaves no piece below the least. Monotone in `position`.
+  /// The cut near `position` that leaves no piece below the least, or that ends a fixed piece. Monotone in
+  /// `position`.
   int64_t moved(int64_t position) const {
     auto after = std::upper_bound(units.begin(), units.end(), position,
                                   [](int64_t value, const Unit &unit) { return value < unit.start; });
     const Unit &unit = *std::prev(after);
     int64_t before = position - unit.start;
+    if (unit.piece > 0)
+      return std::min(unit.start + (before + unit.piece / 2) / unit.piece * unit.piece, unit.end());
     int64_t behind = unit.end() - position;
     if (before >= leastPiece && behind >= leastPiece)
       return position;
@@ -113,7 +129,7 @@ public:
     plan.workIndptr.push_back(static_cast<int32_t>(plan.work.size()));
     while (begin < end) {
       const Unit &unit = units[current];
-      int64_t pieceEnd = std::min(end, unit.end());
+      int64_t pieceEnd = std::min(end, endOfPiece(unit, begin));
       writePiece(unit, begin, pieceEnd);
       begin = pieceEnd;
       if (pieceEnd == unit.end())
@@ -122,6 +138,12 @@ public:
   }
 
 private:
+  static int64_t endOfPiece(const Unit &unit, int64_t position) {
+    if (unit.piece == 0)
+      return unit.end();
+    return std::min(position + unit.piece - (position - unit.start) % unit.piece, unit.end());
+  }
+
   void writePiece(const Unit &unit, int64_t begin, int64_t end) {
     auto tileBegin = static_cast<int32_t>(begin - unit.start);
     auto tileEnd = static_cast<int32_t>(std::min<int64_t>(end - unit.start, unit.tiles));
@@ -147,10 +169,10 @@ private:
 
 void writeLists(const KernelInfo &kernel, const PlanRequest &request, const std::vector<Unit> &units,
                 Plan &plan) {
-  bool split = request.split && !kernel.combine.name.empty();
-  int64_t leastPiece = split ? std::max(request.minTilesPerPiece, 1) : units.back().end();
+  int64_t leastPiece = splits(kernel, request) ? std::max(request.minTilesPerPiece, 1) : units.back().end();
   std::vector<int64_t> cuts = Cutter(units, leastPiece).cuts(request.blocks);
-  requireInt32("the number of work items", static_cast<int64_t>(units.size() + cuts.size()));
+  int64_t pieces = units.front().piece > 0 ? fixedPieces : 1;
+  requireInt32("the number of work items", static_cast<int64_t>(units.size()) * pieces + static_cast<int64_t>(cuts.size()));
   ListWriter writer(plan, units);
   for (size_t i = 0; i + 1 < cuts.size(); ++i)
     writer.writeBlock(cuts[i], cuts[i + 1]);

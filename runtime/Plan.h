@@ -30,7 +30,13 @@ struct PlanRequest {
   /// The smallest piece worth its merge, in KV tiles; below 1 counts as 1. Pieces get smaller only where
   /// short requests around them ask for it.
   int minTilesPerPiece = 2;
+  /// Cut every request into pieces of a length that depends on its own kv_len alone, so that a row's bits do not
+  /// depend on its batch mates nor on `blocks`.
+  bool fixedPieces = false;
 };
+
+/// The most pieces of a row tile with PlanRequest::fixedPieces.
+inline constexpr int fixedPieces = 16;
 
 /// A work list and everything else a launch needs, in host memory. An empty batch has grid 0: nothing is
 /// launched.

@@ -226,7 +226,9 @@ RunReport runAndCheck(Device &device, Module &module, const KernelInfo &kernel, 
   HostOperands operands = reference::makeOperands(kernel, config.batchShape());
   RunReport report;
   report.stats = run(device, module, kernel, config, operands);
-  report.check = reference::check(kernel, operands, reference::evaluate(kernel, operands));
+  reference::Tolerance tolerance = reference::toleranceFor(kernel.compute);
+  tolerance.out = config.tolerance.value_or(tolerance.out);
+  report.check = reference::check(kernel, operands, reference::evaluate(kernel, operands), tolerance);
   return report;
 }
 

@@ -16,6 +16,7 @@ struct RunConfig {
   int repeat = 1;    ///< launches; the outputs are the last one's
   int blocks = 0;    ///< blocks the plan spreads over; 0: what the device runs at once
   bool split = true; ///< may a row tile be cut over several blocks?
+  std::optional<double> tolerance = {}; ///< of a row's output; if not given, what the compute type allows
 
   reference::BatchShape batchShape() const { return {qLens, kvLens, pageSize, seed}; }
 };

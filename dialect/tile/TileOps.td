@@ -173,7 +173,7 @@ def Tile_MergeOp : Tile_Op<"merge", [SameVariadicOperandSize]> {
   let arguments = (ins I32:$count, Variadic<MLA_BufferType>:$outs, Variadic<MLA_BufferType>:$lses,
                        MLA_BufferType:$out, MLA_BufferType:$lse, EnumProp<MLA_LseBase>:$base, I64Attr:$threads);
   let assemblyFormat = [{ $count `of` `(` $outs `)` `,` `lse` `(` $lses `)` `to` $out `,` `lse` $base $lse attr-dict
-                          `:` type($outs) `,` type($lses) `to` type($out) `,` type($lse) }];
+                          `:` type($outs) `lse` type($lses) `to` type($out) `,` type($lse) }];
 }
 
 #endif

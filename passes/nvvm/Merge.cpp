@@ -26,6 +26,8 @@ public:
     for (size_t i = 0; i < op.getOuts().size(); ++i)
       state = e.choose(
           e.less(e.i32(int64_t(i)), count), [&] { return take(i, state); }, [&] { return state; });
+    // The result may be stored over one of the states, whose log-sum-exp every thread of the row reads.
+    e.call(Instr::BlockBarrier, e.i32(0));
     write(state);
   }
 

@@ -6,6 +6,7 @@
 
 #include <array>
 #include <map>
+#include <mutex>
 
 namespace mla {
 
@@ -14,6 +15,38 @@ using cuda::require;
 
 namespace {
 
+/// Makes a context current and puts the thread's own back.
+class Current {
+public:
+  explicit Current(cuda::Context context) {
+    require(driver().ctxGetCurrent(&before), "cuCtxGetCurrent");
+    changed = before != context;
+    if (changed)
+      require(driver().ctxSetCurrent(context), "cuCtxSetCurrent");
+  }
+  Current(const Current &) = delete;
+  Current &operator=(const Current &) = delete;
+  ~Current() {
+    if (changed)
+      driver().ctxSetCurrent(before);
+  }
+
+private:
+  cuda::Context before = nullptr;
+  bool changed = false;
+};
+
+/// The same where an error has nowhere to go: runs `work` if the context can be made current.
+template <typename Work>
+void quietly(cuda::Context context, Work work) noexcept {
+  try {
+    Current current(context);
+    work();
+  } catch (const Error &) {
+    // The driver repeats a failed launch's error on every later call, synchronize() included.
+  }
+}
+
 /// A module of the driver, with its functions as they were looked up. One shared-memory limit is kept per
 /// function, the largest that was asked for.
 class CudaModule : public Module {
@@ -21,12 +54,12 @@ public:
   CudaModule(cuda::Context context, cuda::ModuleRef handle) : context(context), handle(handle) {}
 
   ~CudaModule() override {
-    if (driver().ctxSetCurrent(context) == cuda::success)
-      driver().moduleUnload(handle);
+    quietly(context, [&] { driver().moduleUnload(handle); });
   }
 
   /// The function, allowed `sharedBytes` of dynamic shared memory.
   cuda::Function function(const std::string &entry, uint32_t sharedBytes) {
+    std::lock_guard lock(mutex);
     Known &known = find(entry);
     if (sharedBytes > known.sharedBytes) {
       require(driver().funcSetAttribute(known.function, cuda::functionMaxDynamicShared,
@@ -58,6 +91,7 @@ private:
 
   cuda::Context context;
   cuda::ModuleRef handle;
+  std::mutex mutex;
   std::map<std::string, Known> functions;
 };
 
@@ -90,18 +124,78 @@ private:
   std::array<cuda::Event, 2> events{};
 };
 
+class CudaEvent : public Event {
+public:
+  CudaEvent(cuda::Context context, cuda::Stream own) : context(context), own(own) {
+    Current current(context);
+    require(driver().eventCreate(&event, cuda::eventNoTiming), "cuEventCreate");
+  }
+  ~CudaEvent() override {
+    quietly(context, [&] { driver().eventDestroy(event); });
+  }
+
+  void record(Stream stream) override {
+    Current current(context);
+    cuda::Stream chosen = stream ? reinterpret_cast<cuda::Stream>(stream) : own;
+    require(driver().eventRecord(event, chosen), "cuEventRecord");
+  }
+  void wait() override {
+    Current current(context);
+    require(driver().eventSynchronize(event), "cuEventSynchronize");
+  }
+
+private:
+  cuda::Context context;
+  cuda::Stream own;
+  cuda::Event event = nullptr;
+};
+
+class CudaGraph : public Graph {
+public:
+  CudaGraph(cuda::Context context, cuda::Stream own, cuda::GraphRef graph)
+      : context(context), own(own), graph(graph) {
+    require(driver().graphInstantiate(&exec, graph, 0), "cuGraphInstantiate");
+  }
+  ~CudaGraph() override {
+    quietly(context, [&] {
+      driver().graphExecDestroy(exec);
+      driver().graphDestroy(graph);
+    });
+  }
+
+  void replay(Stream stream) override {
+    Current current(context);
+    require(driver().graphLaunch(exec, stream ? reinterpret_cast<cuda::Stream>(stream) : own), "cuGraphLaunch");
+  }
+
+private:
+  cuda::Context context;
+  cuda::Stream own;
+  cuda::GraphRef graph;
+  cuda::GraphExec exec = nullptr;
+};
+
 class CudaDevice : public Device {
 public:
-  CudaDevice(CudaDeviceInfo info, cuda::DeviceOrdinal ordinal) : info(std::move(info)), ordinal(ordinal) {
-    require(driver().devicePrimaryCtxRetain(&context, ordinal), "cuDevicePrimaryCtxRetain");
-    makeCurrent();
+  CudaDevice(CudaDeviceInfo info, cuda::DeviceOrdinal ordinal, bool ownContext)
+      : info(std::move(info)), ordinal(ordinal), ownContext(ownContext) {
+    cuda::Context before = nullptr;
+    require(driver().ctxGetCurrent(&before), "cuCtxGetCurrent");
+    if (ownContext)
+      require(driver().ctxCreate(&context, 0, ordinal), "cuCtxCreate");
+    else
+      require(driver().devicePrimaryCtxRetain(&context, ordinal), "cuDevicePrimaryCtxRetain");
+    driver().ctxSetCurrent(before); // a new context is current
+    Current current(context);
     require(driver().streamCreate(&stream, cuda::streamNonBlocking), "cuStreamCreate");
   }
 
   ~CudaDevice() override {
-    if (driver().ctxSetCurrent(context) == cuda::success)
-      driver().streamDestroy(stream);
-    driver().devicePrimaryCtxRelease(ordinal);
+    quietly(context, [&] { driver().streamDestroy(stream); });
+    if (ownContext)
+      driver().ctxDestroy(context);
+    else
+      driver().devicePrimaryCtxRelease(ordinal);
   }
 
   std::string name() const override {
@@ -111,7 +205,7 @@ public:
   int multiprocessors() const override { return info.multiprocessors; }
 
   DevicePtr allocate(size_t bytes, const std::string &label) override {
-    makeCurrent();
+    Current current(context);
     DevicePtr pointer = 0;
     require(driver().memAlloc(&pointer, bytes),
             fmt::format("cuMemAlloc({} bytes) for {}", bytes, label).c_str());
@@ -119,56 +213,60 @@ public:
   }
 
   void release(DevicePtr pointer) noexcept override {
-    // The driver repeats a failed launch's error on every later call, synchronize() included.
-    if (driver().ctxSetCurrent(context) == cuda::success)
-      driver().memFree(pointer);
+    quietly(context, [&] { driver().memFree(pointer); });
   }
 
   void copyIn(DevicePtr to, const void *from, size_t bytes) override {
-    makeCurrent();
+    Current current(context);
     require(driver().memcpyHtoDAsync(to, from, bytes, stream), "cuMemcpyHtoDAsync");
     synchronize(); // the caller may change `from` at once
   }
 
   void copyOut(void *to, DevicePtr from, size_t bytes) override {
-    makeCurrent();
+    Current current(context);
     require(driver().memcpyDtoHAsync(to, from, bytes, stream), "cuMemcpyDtoHAsync");
     synchronize();
   }
 
   void fill(DevicePtr to, uint8_t value, size_t bytes) override {
-    makeCurrent();
+    Current current(context);
     require(driver().memsetD8Async(to, value, bytes, stream), "cuMemsetD8Async");
   }
 
   std::unique_ptr<Module> load(std::string_view image) override;
 
   void launch(Module &module, const Launch &launch, void **params) override {
-    makeCurrent();
-    cuda::Function function = prepare(module, launch);
-    require(driver().launchKernel(function, launch.grid, 1, 1, launch.block, 1, 1, launch.sharedBytes, stream,
-                                  params, nullptr),
-            fmt::format("cuLaunchKernel({}, {} blocks of {} threads, {} bytes of shared memory)",
-                        launch.entry, launch.grid, launch.block, launch.sharedBytes)
-                .c_str());
+    Current current(context);
+    cuda::Function function = find(module, launch);
+    cuda::Result result = driver().launchKernel(function, launch.grid, 1, 1, launch.block, 1, 1, launch.sharedBytes,
+                                                streamOf(launch.stream), params, nullptr);
+    if (result != cuda::success)
+      require(result, fmt::format("cuLaunchKernel({}, {} blocks of {} threads, {} bytes of shared memory)",
+                                  launch.entry, launch.grid, launch.block, launch.sharedBytes)
+                          .c_str());
+  }
+
+  void prepare(Module &module, const Launch &launch) override {
+    Current current(context);
+    find(module, launch);
   }
 
   int residentBlocks(Module &module, const Launch &launch) override {
-    makeCurrent();
+    Current current(context);
     int blocks = 0;
-    require(driver().occupancyMaxActiveBlocks(&blocks, prepare(module, launch),
+    require(driver().occupancyMaxActiveBlocks(&blocks, find(module, launch),
                                               static_cast<int>(launch.block), launch.sharedBytes),
             "cuOccupancyMaxActiveBlocksPerMultiprocessor");
     return blocks * info.multiprocessors;
   }
 
   void synchronize() override {
-    makeCurrent();
+    Current current(context);
     require(driver().streamSynchronize(stream), "cuStreamSynchronize");
   }
 
   std::optional<double> timed(const std::function<void()> &work) override {
-    makeCurrent();
+    Current current(context);
     Timer timer(stream);
     timer.start();
     work();
@@ -177,11 +275,78 @@ public:
 
   std::optional<uint64_t> bytesRead(DevicePtr) const override { return std::nullopt; }
 
+  Stream createStream() override {
+    Current current(context);
+    cuda::Stream created = nullptr;
+    require(driver().streamCreate(&created, cuda::streamNonBlocking), "cuStreamCreate");
+    return reinterpret_cast<Stream>(created);
+  }
+
+  void destroyStream(Stream old) noexcept override {
+    quietly(context, [&] { driver().streamDestroy(reinterpret_cast<cuda::Stream>(old)); });
+  }
+
+  void synchronize(Stream which) override {
+    Current current(context);
+    require(driver().streamSynchronize(streamOf(which)), "cuStreamSynchronize");
+  }
+
+  bool capturing(Stream which) override {
+    Current current(context);
+    int status = 0;
+    require(driver().streamIsCapturing(streamOf(which), &status), "cuStreamIsCapturing");
+    return status != 0;
+  }
+
+  void *allocateHost(size_t bytes) override {
+    Current current(context);
+    void *memory = nullptr;
+    require(driver().memHostAlloc(&memory, bytes, 0), "cuMemHostAlloc");
+    return memory;
+  }
+
+  void releaseHost(void *memory) noexcept override {
+    quietly(context, [&] { driver().memFreeHost(memory); });
+  }
+
+  void copyInAsync(DevicePtr to, const void *from, size_t bytes, Stream which) override {
+    Current current(context);
+    require(driver().memcpyHtoDAsync(to, from, bytes, streamOf(which)), "cuMemcpyHtoDAsync");
+  }
+
+  std::unique_ptr<Event> createEvent() override { return std::make_unique<CudaEvent>(context, stream); }
+
+  std::unique_ptr<Graph> capture(Stream which, const std::function<void()> &record) override {
+    Current current(context);
+    require(driver().streamBeginCapture(streamOf(which), cuda::captureThreadLocal), "cuStreamBeginCapture");
+    cuda::GraphRef graph = nullptr;
+    try {
+      record();
+    } catch (...) {
+      driver().streamEndCapture(streamOf(which), &graph);
+      if (graph)
+        driver().graphDestroy(graph);
+      throw;
+    }
+    require(driver().streamEndCapture(streamOf(which), &graph), "cuStreamEndCapture");
+    return std::make_unique<CudaGraph>(context, stream, graph);
+  }
+
+  std::optional<uint64_t> freeBytes() const override {
+    Current current(context);
+    size_t free = 0, total = 0;
+    require(driver().memGetInfo(&free, &total), "cuMemGetInfo");
+    return free;
+  }
+
+  int driverVersion() const override { return info.driverVersion; }
+  int capability() const override { return 10 * info.major + info.minor; }
+
 private:
-  void makeCurrent() { require(driver().ctxSetCurrent(context), "cuCtxSetCurrent"); }
+  cuda::Stream streamOf(Stream given) const { return given ? reinterpret_cast<cuda::Stream>(given) : stream; }
 
   /// Refuses what cannot fit before the driver does, with both numbers.
-  cuda::Function prepare(Module &module, const Launch &launch) {
+  cuda::Function find(Module &module, const Launch &launch) {
     if (launch.sharedBytes > static_cast<uint32_t>(info.sharedBytesPerBlock))
       throw Error(Error::Code::sharedMemory, "shared memory of " + launch.entry,
                   fmt::format("{} bytes", launch.sharedBytes),
@@ -192,6 +357,7 @@ private:
 
   CudaDeviceInfo info;
   cuda::DeviceOrdinal ordinal;
+  bool ownContext;
   cuda::Context context = nullptr;
   cuda::Stream stream = nullptr;
 };
@@ -212,18 +378,35 @@ cuda::DeviceOrdinal ordinalOf(int index) {
   return ordinal;
 }
 
-[[noreturn]] void refuseImage(const CudaDeviceInfo &info, cuda::Result result, const std::string &log) {
+/// The PTX version that a text says it is of; empty for a cubin.
+std::string ptxVersionOf(std::string_view image) {
+  constexpr std::string_view word = "\n.version ";
+  size_t at = image.find(word);
+  if (at == std::string_view::npos)
+    return "";
+  std::string_view rest = image.substr(at + word.size());
+  return std::string(rest.substr(0, rest.find_first_of(" \t\r\n")));
+}
+
+[[noreturn]] void refuseImage(const CudaDeviceInfo &info, std::string_view image, cuda::Result result,
+                              const std::string &log) {
+  std::string version = ptxVersionOf(image);
+  std::string wayOut = result == cuda::unsupportedPtxVersion
+                           ? "compile for an older PTX version (--ptx), or install a newer driver"
+                           : "compile for this device's target";
   std::string text = log.c_str(); // the log is as long as its buffer
-  throw Error(
-      Error::Code::imageRefused,
-      fmt::format("the driver (CUDA {}.{}) refused the image for {} (compute capability {}.{}) with {}",
-                  info.driverVersion / 1000, info.driverVersion % 1000 / 10, info.name, info.major,
-                  info.minor, cuda::describe(result)),
-      "", "", text.empty() ? "compile for this device's target" : "its log: " + text);
+  if (!text.empty())
+    wayOut += "; its log: " + text;
+  throw Error(Error::Code::imageRefused,
+              fmt::format("the driver (CUDA {}.{}) refused the image{} for {} (compute capability {}.{}) with {}",
+                          info.driverVersion / 1000, info.driverVersion % 1000 / 10,
+                          version.empty() ? "" : " (PTX " + version + ")", info.name, info.major, info.minor,
+                          cuda::describe(result)),
+              "", "", wayOut);
 }
 
 std::unique_ptr<Module> CudaDevice::load(std::string_view image) {
-  makeCurrent();
+  Current current(context);
   std::string text(image); // PTX must end in a null character
   std::string log(16384, '\0');
   std::array<int, 2> options{cuda::jitErrorLog, cuda::jitErrorLogBytes};
@@ -232,7 +415,7 @@ std::unique_ptr<Module> CudaDevice::load(std::string_view image) {
   cuda::Result result =
       driver().moduleLoadDataEx(&handle, text.c_str(), options.size(), options.data(), values.data());
   if (result != cuda::success)
-    refuseImage(info, result, log);
+    refuseImage(info, image, result, log);
   return std::make_unique<CudaModule>(context, handle);
 }
 
@@ -258,8 +441,8 @@ CudaDeviceInfo cudaDeviceInfo(int index) {
   return info;
 }
 
-std::unique_ptr<Device> createCudaDevice(int index) {
-  return std::make_unique<CudaDevice>(cudaDeviceInfo(index), ordinalOf(index));
+std::unique_ptr<Device> createCudaDevice(int index, bool ownContext) {
+  return std::make_unique<CudaDevice>(cudaDeviceInfo(index), ordinalOf(index), ownContext);
 }
 
 } // namespace mla

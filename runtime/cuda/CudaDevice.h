@@ -16,14 +16,7 @@ struct CudaDeviceInfo {
   int driverVersion = 0;       ///< 1000 * major + 10 * minor of the CUDA version the driver supports
 };
 
-/// Devices the driver sees. Throws Error noDriver when there is no usable driver.
-int cudaDeviceCount();
-
 /// Throws Error noDriver, or noDevice when there is no device of that index.
 CudaDeviceInfo cudaDeviceInfo(int index);
-
-/// Opens a device in its primary context. Launches, copies and fills go to one stream of its own. Throws as
-/// cudaDeviceInfo().
-std::unique_ptr<Device> createCudaDevice(int index = 0);
 
 } // namespace mla

@@ -31,7 +31,10 @@ static void resolveDevices(void *library, Driver &driver) {
   resolve(library, "cuDeviceGetAttribute", driver.deviceGetAttribute);
   resolve(library, "cuDevicePrimaryCtxRetain", driver.devicePrimaryCtxRetain);
   resolve(library, "cuDevicePrimaryCtxRelease_v2", driver.devicePrimaryCtxRelease);
+  resolve(library, "cuCtxCreate_v2", driver.ctxCreate);
+  resolve(library, "cuCtxDestroy_v2", driver.ctxDestroy);
   resolve(library, "cuCtxSetCurrent", driver.ctxSetCurrent);
+  resolve(library, "cuCtxGetCurrent", driver.ctxGetCurrent);
 }
 
 static void resolveModules(void *library, Driver &driver) {
@@ -46,6 +49,9 @@ static void resolveModules(void *library, Driver &driver) {
 static void resolveMemory(void *library, Driver &driver) {
   resolve(library, "cuMemAlloc_v2", driver.memAlloc);
   resolve(library, "cuMemFree_v2", driver.memFree);
+  resolve(library, "cuMemGetInfo_v2", driver.memGetInfo);
+  resolve(library, "cuMemHostAlloc", driver.memHostAlloc);
+  resolve(library, "cuMemFreeHost", driver.memFreeHost);
   resolve(library, "cuMemcpyHtoDAsync_v2", driver.memcpyHtoDAsync);
   resolve(library, "cuMemcpyDtoHAsync_v2", driver.memcpyDtoHAsync);
   resolve(library, "cuMemsetD8Async", driver.memsetD8Async);
@@ -60,6 +66,16 @@ static void resolveStreams(void *library, Driver &driver) {
   resolve(library, "cuEventRecord", driver.eventRecord);
   resolve(library, "cuEventSynchronize", driver.eventSynchronize);
   resolve(library, "cuEventElapsedTime", driver.eventElapsedTime);
+}
+
+static void resolveGraphs(void *library, Driver &driver) {
+  resolve(library, "cuStreamIsCapturing", driver.streamIsCapturing);
+  resolve(library, "cuStreamBeginCapture_v2", driver.streamBeginCapture);
+  resolve(library, "cuStreamEndCapture", driver.streamEndCapture);
+  resolve(library, "cuGraphInstantiateWithFlags", driver.graphInstantiate);
+  resolve(library, "cuGraphLaunch", driver.graphLaunch);
+  resolve(library, "cuGraphDestroy", driver.graphDestroy);
+  resolve(library, "cuGraphExecDestroy", driver.graphExecDestroy);
 }
 
 /// "NAME (text)", or the number for a code that the driver does not know.
@@ -81,6 +97,7 @@ static Driver open() {
   resolveModules(library, driver);
   resolveMemory(library, driver);
   resolveStreams(library, driver);
+  resolveGraphs(library, driver);
   if (Result result = driver.init(0))
     noDriver(fmt::format("cuInit failed with {}", describe(driver, result)));
   return driver;

@@ -16,9 +16,12 @@ using ModuleRef = struct ModuleHandle *;
 using Function = struct FunctionHandle *;
 using Stream = struct StreamHandle *;
 using Event = struct EventHandle *;
+using GraphRef = struct GraphHandle *;
+using GraphExec = struct GraphExecHandle *;
 
 inline constexpr Result success = 0;
 inline constexpr Result outOfMemory = 2;
+inline constexpr Result unsupportedPtxVersion = 222;
 inline constexpr Result notFound = 500;
 
 // CUdevice_attribute
@@ -33,6 +36,12 @@ inline constexpr int functionMaxDynamicShared = 8;
 // CUjit_option
 inline constexpr int jitErrorLog = 5;
 inline constexpr int jitErrorLogBytes = 6;
+
+// CUevent_flags
+inline constexpr unsigned eventNoTiming = 2;
+
+// CUstreamCaptureMode
+inline constexpr int captureThreadLocal = 1;
 
 // CUstream_flags
 inline constexpr unsigned streamNonBlocking = 1;
@@ -49,7 +58,10 @@ struct Driver {
   Result (*deviceGetAttribute)(int *, int attribute, DeviceOrdinal);
   Result (*devicePrimaryCtxRetain)(Context *, DeviceOrdinal);
   Result (*devicePrimaryCtxRelease)(DeviceOrdinal);
+  Result (*ctxCreate)(Context *, unsigned flags, DeviceOrdinal);
+  Result (*ctxDestroy)(Context);
   Result (*ctxSetCurrent)(Context);
+  Result (*ctxGetCurrent)(Context *);
   Result (*moduleLoadDataEx)(ModuleRef *, const void *image, unsigned count, int *options, void **values);
   Result (*moduleUnload)(ModuleRef);
   Result (*moduleGetFunction)(Function *, ModuleRef, const char *name);
@@ -60,12 +72,22 @@ struct Driver {
                          void **extra);
   Result (*memAlloc)(uint64_t *, size_t);
   Result (*memFree)(uint64_t);
+  Result (*memGetInfo)(size_t *free, size_t *total);
+  Result (*memHostAlloc)(void **, size_t, unsigned flags);
+  Result (*memFreeHost)(void *);
   Result (*memcpyHtoDAsync)(uint64_t to, const void *from, size_t, Stream);
   Result (*memcpyDtoHAsync)(void *to, uint64_t from, size_t, Stream);
   Result (*memsetD8Async)(uint64_t, uint8_t, size_t, Stream);
   Result (*streamCreate)(Stream *, unsigned flags);
   Result (*streamDestroy)(Stream);
   Result (*streamSynchronize)(Stream);
+  Result (*streamIsCapturing)(Stream, int *status);
+  Result (*streamBeginCapture)(Stream, int mode);
+  Result (*streamEndCapture)(Stream, GraphRef *);
+  Result (*graphInstantiate)(GraphExec *, GraphRef, unsigned long long flags);
+  Result (*graphLaunch)(GraphExec, Stream);
+  Result (*graphDestroy)(GraphRef);
+  Result (*graphExecDestroy)(GraphExec);
   Result (*eventCreate)(Event *, unsigned flags);
   Result (*eventDestroy)(Event);
   Result (*eventRecord)(Event, Stream);

@@ -80,10 +80,11 @@ bool surroundingsIntact(const HostTensor &tensor) {
 
 class Checker {
 public:
-  Checker(const KernelInfo &kernel, const HostOperands &operands, const Expected &expected)
+  Checker(const KernelInfo &kernel, const HostOperands &operands, const Expected &expected,
+          const Tolerance &tolerance)
       : kernel(kernel), operands(operands), expected(expected), out(*operands.find(Role::output)),
         lse(operands.find(Role::lse)) {
-    report.tolerance = toleranceFor(kernel.compute);
+    report.tolerance = tolerance;
   }
 
   Report run() {
@@ -152,8 +153,13 @@ std::string Report::toText() const {
   return text;
 }
 
+Report check(const KernelInfo &kernel, const HostOperands &operands, const Expected &expected,
+             const Tolerance &tolerance) {
+  return Checker(kernel, operands, expected, tolerance).run();
+}
+
 Report check(const KernelInfo &kernel, const HostOperands &operands, const Expected &expected) {
-  return Checker(kernel, operands, expected).run();
+  return check(kernel, operands, expected, toleranceFor(kernel.compute));
 }
 
 } // namespace mla::reference

@@ -35,6 +35,9 @@ struct Report {
 };
 
 /// `operands` holds the outputs as they came back. Works on any operands made by makeOperands().
+Report check(const KernelInfo &kernel, const HostOperands &operands, const Expected &expected,
+             const Tolerance &tolerance);
+/// The same with the tolerance of the kernel's compute type.
 Report check(const KernelInfo &kernel, const HostOperands &operands, const Expected &expected);
 
 } // namespace mla::reference

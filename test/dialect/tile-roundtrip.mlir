@@ -71,6 +71,18 @@ tile.kernel @combine(%o: !mla.buffer<ragged, 8x512xbf16>, %lse: !mla.buffer<ragg
   tile.return
 }
 
+// CHECK-LABEL: tile.kernel @merge
+// CHECK-SAME: %[[N:[a-z0-9]+]]: i32, %[[O:[a-z0-9]+]]: !mla.buffer<ragged, 8x512xbf16>, %[[LSE:[a-z0-9]+]]: !mla.buffer<ragged, 8x1xf32, align = 4>
+tile.kernel @merge(%n: i32, %o: !mla.buffer<ragged, 8x512xbf16>, %lse: !mla.buffer<ragged, 8x1xf32, align = 4>)
+    attributes {compute = f16, heads = 8 : i64} {
+  // CHECK: tile.merge %[[N]] of(%[[O]], %[[O]]), lse(%[[LSE]], %[[LSE]]) to %[[O]], lse ln %[[LSE]] {threads = 128 : i64}
+  // CHECK-SAME: : !mla.buffer<ragged, 8x512xbf16>, !mla.buffer<ragged, 8x512xbf16> lse !mla.buffer<ragged, 8x1xf32, align = 4>, !mla.buffer<ragged, 8x1xf32, align = 4> to <ragged, 8x512xbf16>, <ragged, 8x1xf32, align = 4>
+  tile.merge %n of (%o, %o), lse (%lse, %lse) to %o, lse ln %lse {threads = 128 : i64}
+      : !mla.buffer<ragged, 8x512xbf16>, !mla.buffer<ragged, 8x512xbf16> lse !mla.buffer<ragged, 8x1xf32, align = 4>, !mla.buffer<ragged, 8x1xf32, align = 4>
+        to <ragged, 8x512xbf16>, <ragged, 8x1xf32, align = 4>
+  tile.return
+}
+
 // The scheduled form: shared memory, asynchronous copies, barriers and fragments.
 // CHECK-LABEL: tile.kernel @scheduled
 // CHECK-SAME: %[[Q:[a-z0-9]+]]: !mla.buffer<ragged, 8x576xbf16>, %[[KV:[a-z0-9]+]]: !mla.buffer<paged, 576xf8E4M3FN>

@@ -14,3 +14,11 @@ mla.kernel @per_tile(%q: !mla.buffer<ragged, 8x576xf16>, %kv: !mla.buffer<paged,
   %cast = mla.cast %o : !mla.rows<8x512xf32> -> <8x512xbf16>
   mla.return %cast : !mla.rows<8x512xbf16>
 }
+
+// Ops of dialects that the pass does not know are named.
+// RUN: mla-opt %s --mla-reject-buffer-cast 2>&1 | FileCheck %s --check-prefix=UNKNOWN
+// UNKNOWN: remark: ops of the dialect 'nvvm' are not known: buffers are not followed through them [buffer-cast-unknown]
+llvm.func @foreign() {
+  nvvm.barrier0
+  llvm.return
+}

@@ -56,6 +56,12 @@ mla.kernel @decode(%q: !mla.buffer<ragged, 8x576xbf16> {mla.name = "q"},
 // CHECK-SAME: %[[O:[a-z0-9]+]]: !mla.buffer<ragged, 8x512xbf16> {mla.name = "o"}, %[[LSE:[a-z0-9]+]]: !mla.buffer<ragged, 8x1xf32, align = 4> {mla.name = "lse"}, %[[PLAN:[a-z0-9]+]]: !tile.plan
 // CHECK-NEXT: tile.combine %[[PLAN]] to %[[O]], lse ln %[[LSE]] {rows = 0 : i64, threads = 128 : i64}
 
+// Results of several calls are merged in the base that they have.
+// CHECK-LABEL: tile.kernel @decode_merge(
+// CHECK-SAME: %[[N:[a-z0-9]+]]: i32 {mla.name = "states"}, %[[OUT0:[a-z0-9]+]]: !mla.buffer<ragged, 8x512xbf16> {mla.name = "state0.out"}, %[[LSE0:[a-z0-9]+]]: !mla.buffer<ragged, 8x1xf32, align = 4> {mla.name = "state0.lse"}
+// CHECK-SAME: %[[O:[a-z0-9]+]]: !mla.buffer<ragged, 8x512xbf16> {mla.name = "o"}, %[[LSE:[a-z0-9]+]]: !mla.buffer<ragged, 8x1xf32, align = 4> {mla.name = "lse"})
+// CHECK-NEXT: tile.merge %[[N]] of(%[[OUT0]], {{.*}}), lse(%[[LSE0]], {{.*}}) to %[[O]], lse ln %[[LSE]] {threads = 128 : i64}
+
 // Storage that is the compute type needs no dequant; the rope part may come first; no mask, no log-sum-exp, a number
 // among the factors.
 // CHECK-LABEL: tile.kernel @plain(
@@ -72,6 +78,7 @@ mla.kernel @decode(%q: !mla.buffer<ragged, 8x576xbf16> {mla.name = "q"},
 // CHECK-NOT: lse
 // CHECK: tile.kernel @plain_combine(
 // CHECK-NEXT: tile.combine %{{[^ ]+}} to %{{[^ ]+}} {
+// CHECK-NOT: @plain_merge
 mla.kernel @plain(%q: !mla.buffer<ragged, 16x576xbf16> {mla.name = "q"}, %kv: !mla.buffer<paged, 576xbf16> {mla.name = "kv"},
                   %sm: f32 {mla.name = "sm"})
     -> (!mla.buffer<ragged, 16x512xf32> {mla.name = "o"}) attributes {compute = bf16} {

@@ -13,6 +13,7 @@ static constexpr const char *kExamples = R"(Examples:
   mlac compile kernel.mla -D heads=16 --target sm_120 -o kernel.ptx
   mlac compile kernel.mla --emit=mla
   mlac run kernel.mla --kv-len 1000,37 --q-len 1,1 --page 64
+  mlac audit kernel.mla model.mlir --layers 78 --pool-tokens 495000
 
 compile hands --mlir-... switches on to MLIR: --mlir-print-ir-after-all, --mlir-timing, --mlir-print-debuginfo.
 )";
@@ -35,14 +36,13 @@ static std::string addDefine(const std::string &text, std::map<std::string, int6
   return "";
 }
 
-static void addSource(CLI::App &app, SourceOptions &options) {
-  app.add_option("FILE", options.file, "the program; - is standard input")->required()->type_name("");
-  // One value each, so that `-D heads=16 kernel.mla` does not take the file for a second one.
+/// One value each, so that `-D heads=16 kernel.mla` does not take the file for a second one.
+static void addDefines(CLI::App &app, std::map<std::string, int64_t> &defines) {
   app.add_option_function<std::vector<std::string>>(
          "-D",
-         [&options](const std::vector<std::string> &texts) {
+         [&defines](const std::vector<std::string> &texts) {
            for (const std::string &text : texts)
-             if (std::string problem = addDefine(text, options.defines); !problem.empty())
+             if (std::string problem = addDefine(text, defines); !problem.empty())
                throw CLI::ValidationError("-D", problem);
          },
          "gives a constant of the program another value")
@@ -50,6 +50,20 @@ static void addSource(CLI::App &app, SourceOptions &options) {
       ->expected(1)
       ->take_all()
       ->allow_extra_args(false);
+}
+
+static void addSource(CLI::App &app, SourceOptions &options) {
+  app.add_option("FILE", options.file, "the program; - is standard input")->required()->type_name("");
+  addDefines(app, options.defines);
+}
+
+static void addDeployment(CLI::App &app, DeploymentOptions &options, const std::string &purpose) {
+  app.add_option("--layers", options.layers, "layers of the model, for " + purpose)
+      ->check(CLI::Range(int64_t(1), int64_t(1) << 20))
+      ->type_name("N");
+  app.add_option("--pool-tokens", options.poolTokens, "tokens of the cache, for the same")
+      ->check(CLI::Range(int64_t(1), int64_t(1) << 40))
+      ->type_name("N");
 }
 
 static void addTarget(CLI::App &app, TargetNames &options) {
@@ -81,15 +95,7 @@ static CLI::App *addCompile(CLI::App &app, Command &command) {
       ->capture_default_str();
   compile->add_option("--kernel", options.kernel, "only the kernel of this name");
   compile->add_flag("--remarks", options.remarks, "say which schedule was chosen and why");
-  compile
-      ->add_option("--layers", options.deployment.layers, "layers of the model, for messages about its cost")
-      ->check(CLI::Range(int64_t(1), int64_t(1) << 20))
-      ->type_name("N");
-  compile
-      ->add_option("--pool-tokens", options.deployment.poolTokens,
-                   "tokens of the cache, for the same messages")
-      ->check(CLI::Range(int64_t(1), int64_t(1) << 40))
-      ->type_name("N");
+  addDeployment(*compile, options.deployment, "messages about its cost");
   return compile;
 }
 
@@ -125,8 +131,69 @@ static CLI::App *addRun(CLI::App &app, Command &command) {
       ->type_name("DEVICE")
       ->capture_default_str();
   run->add_option("--kernel", options.kernel, "the kernel to run, of several");
+  run->add_option("--tolerance", options.tolerance,
+                  "allowed relative error of a row; 4e-3 for f16 and 1.2e-2 for bf16 arithmetic if not given")
+      ->check(CLI::PositiveNumber.description(""))
+      ->type_name("ERROR");
   run->add_flag("--json", options.json, "prints the result as JSON");
   return run;
+}
+
+static const std::map<std::string, AuditFormat> kAuditFormats = {
+    {"text", AuditFormat::Text}, {"json", AuditFormat::Json}, {"sarif", AuditFormat::Sarif}};
+
+static CLI::App *addAudit(CLI::App &app, Command &command) {
+  AuditOptions &options = command.audit;
+  CLI::App *audit =
+      app.add_subcommand("audit", "lists what kernels store and where they convert it; finds whole-buffer casts");
+  audit->add_option("FILE", options.files, "programs (.mla) and MLIR modules (.mlir)")->type_name("");
+  addDefines(*audit, options.defines);
+  addDeployment(*audit, options.deployment, "bytes and milliseconds a step");
+  audit->add_option("--bandwidth", options.bandwidth, "bytes a second of the card's memory")
+      ->check(CLI::Range(1.0, 1e18))
+      ->type_name("B")
+      ->capture_default_str();
+  audit->add_option("--threshold", options.threshold, "bytes from which a memref or tensor is a buffer")
+      ->check(CLI::Range(int64_t(1), int64_t(1) << 50))
+      ->type_name("N")
+      ->capture_default_str();
+  audit
+      ->add_option_function<std::string>(
+          "--format", [&options](const std::string &name) { options.format = kAuditFormats.at(name); },
+          "text, json or sarif")
+      ->check(CLI::IsMember(kAuditFormats).description(""))
+      ->type_name("FORMAT")
+      ->default_str("text");
+  audit->add_option("--trace", options.trace, "a trace of plan() and run() calls (MLAC_TRACE), to be checked")
+      ->type_name("LOG");
+  return audit;
+}
+
+static CLI::App *addCache(CLI::App &app, Command &command) {
+  CLI::App *cache = app.add_subcommand("cache", "lists, checks or removes the compiled programs that were kept");
+  cache->require_subcommand(1);
+  auto add = [&](const char *name, const char *what, CacheAction action) {
+    CLI::App *sub = cache->add_subcommand(name, what);
+    sub->add_option("--dir", command.cache.directory, "another directory than the default one")->type_name("DIR");
+    sub->callback([&command, action] { command.cache.action = action; });
+  };
+  add("list", "lists the entries", CacheAction::List);
+  add("clear", "removes all entries", CacheAction::Clear);
+  add("verify", "compares entries with their checksums; the exit status is 1 if one is damaged",
+      CacheAction::Verify);
+  return cache;
+}
+
+static CLI::App *addDoctor(CLI::App &app, Command &command) {
+  CLI::App *doctor =
+      app.add_subcommand("doctor", "says what device, driver, toolkit, cache and targets are there and what follows");
+  doctor->add_flag("--json", command.doctor.json, "prints it as JSON");
+  return doctor;
+}
+
+static void completeAudit(const AuditOptions &options) {
+  if (options.files.empty() && options.trace.empty())
+    throw CLI::RequiredError("FILE or --trace");
 }
 
 /// MLIR's own switches are handed on; anything else that is left over is an error.
@@ -154,15 +221,25 @@ std::variant<Command, int> mlac::parseCommandLine(int argc, char **argv) {
   CLI::App *check = addCheck(app, command);
   CLI::App *compile = addCompile(app, command);
   CLI::App *run = addRun(app, command);
+  CLI::App *audit = addAudit(app, command);
+  CLI::App *cache = addCache(app, command);
+  addDoctor(app, command);
   try {
     app.parse(argc, argv);
     if (compile->parsed())
       completeCompile(*compile, command.compile);
     if (run->parsed())
       completeRun(command.run);
+    if (audit->parsed())
+      completeAudit(command.audit);
   } catch (const CLI::ParseError &error) {
     return app.exit(error) == 0 ? 0 : kUsageError;
   }
-  command.kind = check->parsed() ? Command::Check : compile->parsed() ? Command::Compile : Command::Run;
+  command.kind = check->parsed()     ? Command::Check
+                 : compile->parsed() ? Command::Compile
+                 : run->parsed()     ? Command::Run
+                 : audit->parsed()   ? Command::Audit
+                 : cache->parsed()   ? Command::Cache
+                                     : Command::Doctor;
   return command;
 }

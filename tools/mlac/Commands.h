@@ -8,5 +8,8 @@ namespace mlac {
 int runCheck(const SourceOptions &options);
 int runCompile(const CompileOptions &options);
 int runRun(const RunOptions &options);
+int runAudit(const AuditOptions &options);
+int runCache(const CacheOptions &options);
+int runDoctor(const DoctorOptions &options);
 
 } // namespace mlac

@@ -55,6 +55,7 @@ static mla::RunConfig configOf(const RunOptions &options) {
   config.pageSize = options.pageSize;
   config.seed = options.seed;
   config.repeat = options.repeat;
+  config.tolerance = options.tolerance;
   return config;
 }
 

@@ -54,17 +54,45 @@ struct RunOptions {
   uint64_t seed = 0;
   int repeat = 1;
   std::string device = "emulator"; // or cuda
+  std::optional<double> tolerance; // of a row's relative error; if not given, what the compute type allows
+  bool json = false;
+};
+
+/// How `audit` prints.
+enum class AuditFormat { Text, Json, Sarif };
+
+struct AuditOptions {
+  std::vector<std::string> files; // .mla and .mlir
+  std::map<std::string, int64_t> defines;
+  DeploymentOptions deployment;
+  double bandwidth = 1.79e12;       // bytes a second: that of the RTX PRO 6000
+  int64_t threshold = 1 << 20;      // bytes from which a memref or tensor is a buffer
+  AuditFormat format = AuditFormat::Text;
+  std::string trace; // a log of calls; empty: none
+};
+
+enum class CacheAction { List, Clear, Verify };
+
+struct CacheOptions {
+  CacheAction action = CacheAction::List;
+  std::string directory; // empty: the default one
+};
+
+struct DoctorOptions {
   bool json = false;
 };
 
 /// The one subcommand that was asked for.
 struct Command {
-  enum Kind { Check, Compile, Run };
+  enum Kind { Check, Compile, Run, Audit, Cache, Doctor };
 
   Kind kind;
   SourceOptions check;
   CompileOptions compile;
   RunOptions run;
+  AuditOptions audit;
+  CacheOptions cache;
+  DoctorOptions doctor;
 };
 
 } // namespace mlac

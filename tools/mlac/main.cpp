@@ -12,6 +12,12 @@ static int runCommand(const Command &command) {
     return runCompile(command.compile);
   case Command::Run:
     return runRun(command.run);
+  case Command::Audit:
+    return runAudit(command.audit);
+  case Command::Cache:
+    return runCache(command.cache);
+  case Command::Doctor:
+    return runDoctor(command.doctor);
   }
   return kUsageError;
 }

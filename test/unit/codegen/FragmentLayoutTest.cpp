@@ -1,4 +1,5 @@
-// Every element of a step or block is held by exactly one lane and register, whatever the storage and compute types.
+// Every element of a step or block is held by exactly one lane and register, whatever the storage and compute
+// types.
 #include "codegen/FragmentLayout.h"
 
 #include <gmock/gmock.h>
@@ -92,7 +93,8 @@ TEST(FragmentLayout, ARegisterOfBytesHoldsFourNeighbours) {
   // One 32-bit register of stored bytes: column 1 has bytes 4 to 7 of the step.
   EXPECT_THAT(columnOne(Element::E4M3, Element::F16), ElementsAre(4, 5, 6, 7));
   EXPECT_THAT(columnOne(Element::E5M2, Element::F16), ElementsAre(4, 5, 6, 7));
-  EXPECT_THAT(columnOne(Element::E4M3, Element::BF16), ElementsAre(4, 6, 5, 7)) << "even bytes, then odd ones";
+  EXPECT_THAT(columnOne(Element::E4M3, Element::BF16), ElementsAre(4, 6, 5, 7))
+      << "even bytes, then odd ones";
 }
 
 TEST(FragmentLayout, StoredBytesOfAStep) {

@@ -1,8 +1,8 @@
 // The instruction table is consistent in itself, and its look-ups answer by target and PTX version.
 #include "codegen/Instructions.h"
 
-#include <gmock/gmock.h>
 #include <array>
+#include <gmock/gmock.h>
 #include <map>
 #include <set>
 
@@ -124,7 +124,8 @@ TEST(Mma, NoneForOtherTypes) {
 TEST(Conversions, OneRowAPair) {
   std::set<std::pair<Element, Element>> pairs;
   for (const ConversionRow &row : allConversions()) {
-    EXPECT_TRUE(pairs.insert({row.storage, row.compute}).second) << nameOf(row.storage) << " " << nameOf(row.compute);
+    EXPECT_TRUE(pairs.insert({row.storage, row.compute}).second)
+        << nameOf(row.storage) << " " << nameOf(row.compute);
     EXPECT_EQ(findConversion(row.storage, row.compute), &row);
   }
 }
@@ -132,8 +133,9 @@ TEST(Conversions, OneRowAPair) {
 TEST(Conversions, EveryPairIsAnsweredAsListed) {
   using enum Element;
   const std::map<std::pair<Element, Element>, Conversion> listed = {
-      {{F16, F16}, Conversion::None},       {{BF16, BF16}, Conversion::None},      {{E4M3, F16}, Conversion::Fp8ToF16},
-      {{E5M2, F16}, Conversion::Fp8ToF16},  {{E4M3, BF16}, Conversion::E4M3ToBF16}, {{BF16, F16}, Conversion::ThroughF32},
+      {{F16, F16}, Conversion::None},         {{BF16, BF16}, Conversion::None},
+      {{E4M3, F16}, Conversion::Fp8ToF16},    {{E5M2, F16}, Conversion::Fp8ToF16},
+      {{E4M3, BF16}, Conversion::E4M3ToBF16}, {{BF16, F16}, Conversion::ThroughF32},
       {{F16, BF16}, Conversion::ThroughF32}};
   for (Element storage : {F16, BF16, E4M3, E5M2, F32})
     for (Element compute : {F16, BF16, E4M3, E5M2, F32}) {
@@ -148,7 +150,8 @@ TEST(Conversions, EveryPairIsAnsweredAsListed) {
 TEST(Conversions, EveryComputeTypeIsMultiplied) {
   for (const ConversionRow &row : allConversions())
     for (const Target &candidate : Target::all())
-      EXPECT_TRUE(findMma(row.compute, candidate, candidate.minPtx)) << nameOf(row.compute) << " " << candidate.name;
+      EXPECT_TRUE(findMma(row.compute, candidate, candidate.minPtx))
+          << nameOf(row.compute) << " " << candidate.name;
 }
 
 TEST(Conversions, OnlyTheIdentityIsFree) {
@@ -162,7 +165,8 @@ TEST(Elements, NamesAndBits) {
   using enum Element;
   EXPECT_THAT((std::array{nameOf(F16), nameOf(BF16), nameOf(E4M3), nameOf(E5M2), nameOf(F32)}),
               ElementsAre("f16", "bf16", "e4m3", "e5m2", "f32"));
-  EXPECT_THAT((std::array{bitsOf(F16), bitsOf(BF16), bitsOf(E4M3), bitsOf(E5M2), bitsOf(F32)}), ElementsAre(16, 16, 8, 8, 32));
+  EXPECT_THAT((std::array{bitsOf(F16), bitsOf(BF16), bitsOf(E4M3), bitsOf(E5M2), bitsOf(F32)}),
+              ElementsAre(16, 16, 8, 8, 32));
 }
 
 } // namespace

@@ -7,13 +7,18 @@ namespace mla::test {
 static void *host(DevicePtr pointer) { return reinterpret_cast<void *>(pointer); }
 
 DevicePtr HostDevice::allocate(size_t bytes, const std::string &) {
-  auto memory = std::make_unique<std::byte[]>(bytes);
-  auto address = reinterpret_cast<DevicePtr>(memory.get());
+  constexpr size_t alignment = 256;
+  auto memory = std::make_unique<std::byte[]>(bytes + alignment);
+  auto address = (reinterpret_cast<DevicePtr>(memory.get()) + alignment - 1) / alignment * alignment;
+  std::lock_guard lock(mutex);
   allocations[address] = std::move(memory);
   return address;
 }
 
-void HostDevice::release(DevicePtr pointer) noexcept { allocations.erase(pointer); }
+void HostDevice::release(DevicePtr pointer) noexcept {
+  std::lock_guard lock(mutex);
+  allocations.erase(pointer);
+}
 
 void HostDevice::copyIn(DevicePtr to, const void *from, size_t bytes) { std::memcpy(host(to), from, bytes); }
 void HostDevice::copyOut(void *to, DevicePtr from, size_t bytes) { std::memcpy(to, host(from), bytes); }
@@ -22,8 +27,54 @@ void HostDevice::fill(DevicePtr to, uint8_t value, size_t bytes) { std::memset(h
 std::unique_ptr<Module> HostDevice::load(std::string_view) { return std::make_unique<Module>(); }
 
 void HostDevice::launch(Module &, const Launch &launch, void **params) {
-  launches.push_back(launch);
+  std::lock_guard lock(launching);
+  if (recording) {
+    Recorded recorded{launch, std::vector<uint64_t>(launch.params)};
+    for (uint32_t i = 0; i < launch.params; ++i)
+      recorded.values[i] = *static_cast<uint64_t *>(params[i]);
+    recording->push_back(std::move(recorded));
+    return;
+  }
+  if (launches.size() < mostLaunches)
+    launches.push_back(launch);
   entries.at(launch.entry)(launch, params);
+}
+
+namespace {
+
+class HostGraph : public Graph {
+public:
+  HostGraph(HostDevice &device, std::vector<HostDevice::Recorded> launches)
+      : device(device), launches(std::move(launches)) {}
+
+  void replay(Stream) override {
+    Module module;
+    for (HostDevice::Recorded &recorded : launches) {
+      std::vector<void *> params;
+      for (uint64_t &value : recorded.values)
+        params.push_back(&value);
+      device.launch(module, recorded.launch, params.data());
+    }
+  }
+
+private:
+  HostDevice &device;
+  std::vector<HostDevice::Recorded> launches;
+};
+
+} // namespace
+
+std::unique_ptr<Graph> HostDevice::capture(Stream, const std::function<void()> &record) {
+  std::vector<Recorded> launches;
+  recording = &launches;
+  try {
+    record();
+  } catch (...) {
+    recording = nullptr;
+    throw;
+  }
+  recording = nullptr;
+  return std::make_unique<HostGraph>(*this, std::move(launches));
 }
 
 std::optional<double> HostDevice::timed(const std::function<void()> &work) {

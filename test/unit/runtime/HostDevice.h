@@ -3,7 +3,9 @@
 
 #include "runtime/Device.h"
 
+#include <functional>
 #include <map>
+#include <mutex>
 #include <vector>
 
 namespace mla::test {
@@ -15,7 +17,8 @@ public:
   explicit HostDevice(std::map<std::string, HostEntry> entries) : entries(std::move(entries)) {}
 
   int blocks = 8;
-  std::vector<Launch> launches; ///< all so far
+  static constexpr size_t mostLaunches = 1000;
+  std::vector<Launch> launches; ///< the first ones
 
   std::string name() const override { return "host"; }
   int multiprocessors() const override { return blocks; }
@@ -31,10 +34,21 @@ public:
   std::optional<double> timed(const std::function<void()> &work) override;
   std::optional<uint64_t> bytesRead(DevicePtr) const override { return std::nullopt; }
   size_t live() const { return allocations.size(); }
+  bool capturing(Stream) override { return recording != nullptr; }
+  std::unique_ptr<Graph> capture(Stream stream, const std::function<void()> &record) override;
+
+  /// A launch with its parameters' values.
+  struct Recorded {
+    Launch launch;
+    std::vector<uint64_t> values;
+  };
 
 private:
   std::map<std::string, HostEntry> entries;
   std::map<DevicePtr, std::unique_ptr<std::byte[]>> allocations;
+  std::vector<Recorded> *recording = nullptr;
+  std::mutex mutex;     ///< of the allocations
+  std::mutex launching; ///< one launch at a time
 };
 
 } // namespace mla::test

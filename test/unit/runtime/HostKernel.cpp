@@ -81,7 +81,40 @@ public:
     writeResult(merge.request, merge.row_begin + row, state);
   }
 
+  void mergeBlock(int64_t block) {
+    const Operand &out = *kernel.find(Role::output);
+    int64_t token = block / kernel.heads, head = block % kernel.heads;
+    State state{std::vector<double>(kernel.vDim)};
+    for (int32_t i = 0; i < args.get<int32_t>("states"); ++i)
+      joinResult("state" + std::to_string(i), out.dtype, token, head, state);
+    int64_t index = placeOf(out.name, token, head);
+    for (int64_t d = 0; d < kernel.vDim; ++d)
+      storeCode(out.dtype, args.data(out.name), index + d, encode(out.dtype, state.mean[d]));
+    const std::string &lse = kernel.find(Role::lse)->name;
+    reinterpret_cast<float *>(args.data(lse))[placeOf(lse, token, head)] = static_cast<float>(state.lse * baseToLog2(-1));
+  }
+
 private:
+  int64_t placeOf(const std::string &name, int64_t token, int64_t head) const {
+    return token * args.i64(name + ".stride_token") + head * args.i64(name + ".stride_head");
+  }
+
+  /// The factor from the kernel's base to base 2, or its inverse.
+  double baseToLog2(int power) const {
+    return kernel.lse == LseBase::ln ? std::pow(std::log2(std::exp(1.0)), power) : 1;
+  }
+
+  void joinResult(const std::string &name, DType type, int64_t token, int64_t head, State &state) const {
+    float lse = reinterpret_cast<float *>(args.data(name + ".lse"))[placeOf(name + ".lse", token, head)];
+    std::vector<double> values(kernel.vDim);
+    for (int64_t d = 0; d < kernel.vDim; ++d)
+      values[d] = decode(type, loadCode(type, args.data(name + ".out"), placeOf(name + ".out", token, head) + d));
+    if (state.lse == -infinity && lse != -infinity)
+      state = {values, lse * baseToLog2(1)};
+    else
+      state.join(values.data(), lse * baseToLog2(1));
+  }
+
   int64_t qBegin(int64_t request) const { return args.get<int32_t *>("plan.q_indptr")[request]; }
   int64_t qLen(int64_t request) const { return qBegin(request + 1) - qBegin(request); }
   int64_t kvLen(int64_t request) const { return args.get<int32_t *>("plan.kv_len")[request]; }
@@ -176,6 +209,10 @@ void runCombineBlock(const KernelInfo &kernel, void **params, int64_t block) {
   HostKernel(kernel, kernel.combine, params).combineBlock(block);
 }
 
+void runMergeBlock(const KernelInfo &kernel, void **params, int64_t block) {
+  HostKernel(kernel, kernel.merge, params).mergeBlock(block);
+}
+
 std::map<std::string, HostEntry> hostEntries(const KernelInfo &kernel) {
   auto main = [kernel](const Launch &launch, void **params) {
     for (uint32_t block = 0; block < launch.grid; ++block)
@@ -185,7 +222,11 @@ std::map<std::string, HostEntry> hostEntries(const KernelInfo &kernel) {
     for (uint32_t block = 0; block < launch.grid; ++block)
       runCombineBlock(kernel, params, block);
   };
-  return {{kernel.main.name, main}, {kernel.combine.name, combine}};
+  auto merge = [kernel](const Launch &launch, void **params) {
+    for (uint32_t block = 0; block < launch.grid; ++block)
+      runMergeBlock(kernel, params, block);
+  };
+  return {{kernel.main.name, main}, {kernel.combine.name, combine}, {kernel.merge.name, merge}};
 }
 
 } // namespace mla::test

@@ -11,8 +11,9 @@ namespace mla::test {
 /// What one block of the main or of the combine launch does.
 void runMainBlock(const KernelInfo &kernel, void **params, int64_t block);
 void runCombineBlock(const KernelInfo &kernel, void **params, int64_t block);
+void runMergeBlock(const KernelInfo &kernel, void **params, int64_t block);
 
-/// The main and combine entries of a paged or ragged kernel.
+/// The entries of a paged or ragged kernel.
 std::map<std::string, HostEntry> hostEntries(const KernelInfo &kernel);
 
 } // namespace mla::test

@@ -14,6 +14,16 @@ static std::vector<std::string> allParams(const KernelInfo &kernel) {
   return names;
 }
 
+static std::vector<std::string> stateParams(const KernelInfo &kernel) {
+  std::vector<std::string> names;
+  for (const Param &param : mergeParams())
+    names.push_back(param.name);
+  for (Role role : {Role::output, Role::lse})
+    for (const Param &param : operandParams(*kernel.find(role)))
+      names.push_back(param.name);
+  return names;
+}
+
 static std::vector<Operand> makeOperandList(const KernelShape &shape) {
   std::vector<Operand> operands{
       {"q", Role::query, Layout::ragged, shape.query, {shape.heads, shape.qkDim}, 16},
@@ -41,6 +51,8 @@ KernelInfo makeKernel(const KernelShape &shape) {
   kernel.tile = {shape.tileRows, shape.tileTokens, 2, 8};
   kernel.main = {"decode_main", 256, 86016, allParams(kernel)};
   kernel.combine = {"decode_combine", 128, 0, allParams(kernel)};
+  if (kernel.lse != LseBase::none)
+    kernel.merge = {"decode_merge", 128, 0, stateParams(kernel)};
   return kernel;
 }
 

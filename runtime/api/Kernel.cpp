@@ -1,0 +1,124 @@
+// A kernel on a device.
+#include "runtime/api/BatchPlanImpl.h"
+#include "runtime/api/Loaded.h"
+#include "runtime/api/OperandCheck.h"
+
+#include <fmt/format.h>
+
+#include <limits>
+
+namespace mla {
+
+Launch launchOf(const Entry &entry, const Binding &binding) {
+  Launch launch;
+  launch.entry = entry.name;
+  launch.block = static_cast<uint32_t>(entry.threads);
+  launch.sharedBytes = static_cast<uint32_t>(entry.sharedBytes);
+  launch.params = binding.size();
+  return launch;
+}
+
+Kernel::Loaded::Loaded(std::shared_ptr<Device> device, std::shared_ptr<const KernelInfo> info,
+                       std::string_view artefact)
+    : device(std::move(device)), info(std::move(info)), module(this->device->load(artefact)), vocabulary(*this->info) {
+  auto prepare = [&](const Entry &entry, Binding &binding) {
+    binding = Binding(vocabulary, entry);
+    if (!entry.name.empty())
+      this->device->prepare(*module, launchOf(entry, binding));
+  };
+  prepare(this->info->main, main);
+  prepare(this->info->combine, combine);
+  prepare(this->info->merge, merge);
+  residentBlocks = this->device->residentBlocks(*module, launchOf(this->info->main, main));
+}
+
+Kernel Kernel::load(std::shared_ptr<Device> device, std::string_view artefact, std::string_view name) {
+  Kernel kernel;
+  static_cast<KernelDescription &>(kernel) = KernelDescription::read(artefact, name);
+  kernel.loaded = std::make_shared<Loaded>(std::move(device), kernel.kernel, artefact);
+  return kernel;
+}
+
+Device &Kernel::device() const { return *loaded->device; }
+
+static Config completed(const Config &config, int blocks) {
+  Config result = config;
+  if (result.blocks == 0)
+    result.blocks = blocks;
+  return result;
+}
+
+void Kernel::check(const Config &config) const {
+  KernelDescription::check(completed(config, loaded->residentBlocks));
+}
+
+bool Kernel::supports(const Config &config, std::string *why) const {
+  return KernelDescription::supports(completed(config, loaded->residentBlocks), why);
+}
+
+size_t Kernel::workspaceSize(const Config &config) const {
+  return KernelDescription::workspaceSize(completed(config, loaded->residentBlocks));
+}
+
+static void checkWorkspace(const Sizes &sizes, Workspace workspace) {
+  auto needed = static_cast<size_t>(sizes.workspaceBytes);
+  if (workspace.bytes < needed)
+    throw Error(Error::Code::workspaceSize, "the workspace", fmt::format("{} bytes", workspace.bytes),
+                fmt::format("at least {} bytes for this configuration", needed), "ask workspaceSize()");
+  if (needed && (workspace.data == 0 || workspace.data % 256))
+    throw Error(Error::Code::workspaceAlignment, "the workspace's address", fmt::format("{:#x}", workspace.data),
+                "a multiple of 256 in device memory");
+}
+
+BatchPlan Kernel::prepare(const Config &config, Workspace workspace) const {
+  Config complete = completed(config, loaded->residentBlocks);
+  Sizes sizes = sizesOf(info(), complete);
+  checkWorkspace(sizes, workspace);
+  return BatchPlan(std::make_unique<BatchPlan::Impl>(loaded, complete, sizes, workspace));
+}
+
+//===-- Merging --===//
+
+static void checkState(const KernelInfo &kernel, const State &state, int64_t rows) {
+  checkTensor(*kernel.find(Role::output), state.out, rows);
+  checkTensor(*kernel.find(Role::lse), state.lse, rows);
+}
+
+static void checkMerge(const KernelInfo &kernel, std::span<const State> states, const State &into) {
+  if (kernel.merge.name.empty())
+    throw Error(Error::Code::entryMissing, "the merge of " + kernel.name, "absent: it writes no log-sum-exp", "there",
+                "declare an lse result");
+  if (states.empty() || states.size() > Kernel::maxStates)
+    throw Error(Error::Code::mergeCount, "the number of states", std::to_string(states.size()),
+                fmt::format("between 1 and {}", Kernel::maxStates), "merge in groups");
+  int64_t rows = into.out.rows;
+  if (rows < 0 || rows > std::numeric_limits<int32_t>::max() / kernel.heads)
+    throw Error(Error::Code::tooLarge, "the rows to merge", std::to_string(rows),
+                fmt::format("between 0 and {}", std::numeric_limits<int32_t>::max() / kernel.heads));
+  checkState(kernel, into, rows);
+  for (const State &state : states)
+    checkState(kernel, state, rows);
+}
+
+void Kernel::merge(std::span<const State> states, const State &into, Stream stream) const {
+  checkMerge(info(), states, into);
+  if (into.out.rows == 0)
+    return;
+  const Vocabulary &vocabulary = loaded->vocabulary;
+  Words words;
+  words[vocabulary.states] = states.size();
+  for (size_t i = 0; i < states.size(); ++i) {
+    writeTensor(words, static_cast<uint16_t>(vocabulary.states + 1 + 6 * i), states[i].out);
+    writeTensor(words, static_cast<uint16_t>(vocabulary.states + 4 + 6 * i), states[i].lse);
+  }
+  writeTensor(words, vocabulary.out, into.out);
+  writeTensor(words, vocabulary.lse, into.lse);
+  std::array<void *, Words::most> params;
+  loaded->merge.point(words, params);
+  Launch launch = launchOf(info().merge, loaded->merge);
+  launch.grid = static_cast<uint32_t>(into.out.rows * info().heads);
+  launch.stream = stream;
+  device().launch(*loaded->module, launch, params.data());
+}
+
+} // namespace mla

@@ -1,0 +1,23 @@
+// A kernel's code on a device and what is known of it.
+#pragma once
+
+#include "runtime/api/Binding.h"
+
+namespace mla {
+
+struct Kernel::Loaded {
+  /// Loads the code and prepares every launch it can make.
+  Loaded(std::shared_ptr<Device> device, std::shared_ptr<const KernelInfo> info, std::string_view artefact);
+
+  std::shared_ptr<Device> device; ///< outlives the module
+  std::shared_ptr<const KernelInfo> info;
+  std::unique_ptr<Module> module;
+  Vocabulary vocabulary;
+  Binding main, combine, merge;
+  int residentBlocks = 0;
+};
+
+/// A launch of that entry, grid and stream left open.
+Launch launchOf(const Entry &entry, const Binding &binding);
+
+} // namespace mla

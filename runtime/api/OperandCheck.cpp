@@ -1,0 +1,95 @@
+#include "runtime/api/OperandCheck.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+namespace mla {
+
+using Code = Error::Code;
+
+[[noreturn]] static void mismatch(const Operand &operand, const char *what, std::string value, std::string planned,
+                                  const char *wayOut = "") {
+  throw Error(Code::operandMismatch, fmt::format("{} of {}", what, operand.name), std::move(value),
+              std::move(planned), wayOut);
+}
+
+static void checkDType(const Operand &operand, DType given) {
+  if (given != operand.dtype)
+    mismatch(operand, "the dtype", std::string(name(given)), std::string(name(operand.dtype)),
+             "nothing is converted here: compile the kernel for this storage, or store what it was compiled for");
+}
+
+static void checkNumber(const Operand &operand, const char *what, int64_t given, int64_t wanted) {
+  if (given != wanted)
+    mismatch(operand, what, std::to_string(given), std::to_string(wanted));
+}
+
+/// The address and, scaled by the element size, each stride that is used.
+static void checkAlignment(const Operand &operand, const char *what, int64_t byteOffset) {
+  if (byteOffset % operand.alignment)
+    throw Error(Code::operandAlignment, fmt::format("{} of {}", what, operand.name),
+                fmt::format("{} bytes", byteOffset), fmt::format("a multiple of {} bytes", operand.alignment));
+}
+
+static void requireAddress(const std::string &what, DevicePtr address) {
+  if (!address)
+    throw Error(Code::operandNull, "the address of " + what, "null", "in device memory");
+}
+
+void checkTensor(const Operand &operand, const Tensor &tensor, int64_t rows) {
+  checkDType(operand, tensor.dtype);
+  checkNumber(operand, "the heads", tensor.heads, operand.shape[0]);
+  if (operand.shape.size() > 1)
+    checkNumber(operand, "the last dim", tensor.dim, operand.shape[1]);
+  if (tensor.rows != rows)
+    mismatch(operand, "the rows", std::to_string(tensor.rows), fmt::format("{}, as planned", rows),
+             "call plan() for this batch");
+  if (rows == 0)
+    return;
+  requireAddress(operand.name, tensor.data);
+  int64_t size = bytes(operand.dtype);
+  checkAlignment(operand, "the address", static_cast<int64_t>(tensor.data));
+  if (rows > 1)
+    checkAlignment(operand, "the token stride", tensor.strideToken * size);
+  checkAlignment(operand, "the head stride", tensor.strideHead * size);
+}
+
+static void checkPaged(const Operand &operand, const Cache &cache, const Expected &expected) {
+  checkNumber(operand, "the page size", cache.pageSize, expected.pageSize);
+  checkNumber(operand, "the pages", cache.pages, expected.pages);
+  if (cache.tableStride < expected.tableColumns)
+    mismatch(operand, "the table stride", std::to_string(cache.tableStride),
+             fmt::format("at least the {} columns planned", expected.tableColumns));
+  if (expected.cachedTokens == 0)
+    return;
+  requireAddress("the page table", cache.table);
+  checkAlignment(operand, "the page stride", cache.stridePage * bytes(operand.dtype));
+}
+
+void checkCache(const Operand &operand, const Cache &cache, const Expected &expected) {
+  checkDType(operand, cache.dtype);
+  checkNumber(operand, "the dim", cache.dim, operand.shape[0]);
+  if (operand.layout == Layout::paged)
+    checkPaged(operand, cache, expected);
+  if (expected.cachedTokens == 0)
+    return;
+  if (operand.layout == Layout::ragged)
+    requireAddress("the cache indptr", cache.indptr);
+  requireAddress(operand.name, cache.data);
+  checkAlignment(operand, "the address", static_cast<int64_t>(cache.data));
+  checkAlignment(operand, "the token stride", cache.strideToken * bytes(operand.dtype));
+}
+
+float scalarValue(const std::string &name, std::span<const Scalar> scalars) {
+  for (const Scalar &scalar : scalars) {
+    if (scalar.name != name)
+      continue;
+    if (!std::isfinite(scalar.value) || scalar.value <= 0)
+      throw Error(Code::scaleValue, "scalar " + name, fmt::format("{}", scalar.value), "finite and above 0");
+    return scalar.value;
+  }
+  throw Error(Code::missingOperand, "scalar " + name, "not given", "given");
+}
+
+} // namespace mla

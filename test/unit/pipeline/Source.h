@@ -1,0 +1,24 @@
+// Texts of attention programs.
+#pragma once
+
+#include <string>
+
+namespace mlac::test {
+
+/// What varies from one program to the next; `text()` declares the kernel `attention`.
+struct Source {
+  int heads = 16;
+  std::string storage = "e4m3", compute = "f16", query = "bf16", out = "bf16";
+  int latent = 512, rope = 64;
+  std::string layout = "paged";
+  bool causal = true;
+  std::string lse = "log2";
+  int align = 16;
+  std::string hints; ///< such as "tokens = 32, stages = 2"
+
+  bool quantised() const { return storage == "e4m3" || storage == "e5m2"; }
+  int width() const { return latent + rope; }
+  std::string text() const;
+};
+
+} // namespace mlac::test
