@@ -13,12 +13,13 @@ struct RunConfig {
   std::vector<int32_t> kvLens; ///< as many
   int32_t pageSize = 64;       ///< of a paged cache
   uint64_t seed = 0;
+  bool packed = false; ///< no gaps between rows and pages: for measuring
   int repeat = 1;    ///< launches; the outputs are the last one's
   int blocks = 0;    ///< blocks the plan spreads over; 0: what the device runs at once
   bool split = true; ///< may a row tile be cut over several blocks?
   std::optional<double> tolerance = {}; ///< of a row's output; if not given, what the compute type allows
 
-  reference::BatchShape batchShape() const { return {qLens, kvLens, pageSize, seed}; }
+  reference::BatchShape batchShape() const { return {qLens, kvLens, pageSize, seed, packed}; }
 };
 
 /// What a run did.

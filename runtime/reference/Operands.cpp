@@ -69,12 +69,6 @@ int64_t alignedElements(const Operand &operand) {
   return std::max<int64_t>(1, operand.alignment / bytes(operand.dtype));
 }
 
-/// A stride that is aligned, above `elements`, and not the next aligned number.
-int64_t padded(int64_t elements, const Operand &operand) {
-  int64_t unit = alignedElements(operand);
-  return (elements + unit - 1) / unit * unit + unit;
-}
-
 std::vector<int32_t> runningSum(const std::vector<int32_t> &lengths, const char *field) {
   std::vector<int32_t> sums{0};
   for (size_t i = 0; i < lengths.size(); ++i) {
@@ -138,6 +132,15 @@ private:
     return scalesValues ? 0.5f : static_cast<float>(1 / std::sqrt(192.0));
   }
 
+  /// An aligned stride above `elements`: the next one where operands are packed, else one further.
+  int64_t stride(int64_t elements, const Operand &operand) const {
+    int64_t unit = alignedElements(operand);
+    return (elements + unit - 1) / unit * unit + (made.shape.packed ? 0 : unit);
+  }
+
+  /// Bytes before element 0: packed operands start where their allocation does.
+  int64_t lead(const Operand &operand) const { return made.shape.packed ? 0 : operand.alignment; }
+
   /// A tensor of `rows` rows, with everything set but the strides' consequences: bytes and offset.
   HostTensor &addTensor(const Operand &operand, int64_t rows) {
     HostTensor &tensor = made.tensors.emplace_back();
@@ -150,8 +153,8 @@ private:
   HostTensor &addPerHead(const Operand &operand) {
     HostTensor &tensor = addTensor(operand, made.queryTokens());
     bool hasDims = operand.shape.size() > 1;
-    tensor.strideHead = hasDims ? padded(operand.shape[1], operand) : 2;
-    tensor.strideToken = padded(operand.shape[0] * tensor.strideHead, operand);
+    tensor.strideHead = hasDims ? stride(operand.shape[1], operand) : made.shape.packed ? 1 : 2;
+    tensor.strideToken = stride(operand.shape[0] * tensor.strideHead, operand);
     return tensor;
   }
 
@@ -172,7 +175,7 @@ private:
     int64_t heads = operand.shape[0], dims = operand.shape[1];
     // The allocation ends with the last element, so that reading on is reading out of bounds.
     int64_t end = tensor.tokens ? tensor.element(tensor.tokens - 1, heads - 1, dims) : 0;
-    allocate(tensor, operand.alignment, end, 0);
+    allocate(tensor, lead(operand), end, 0);
     NormalCodes codes(operand.dtype, random);
     for (int64_t token = 0; token < tensor.tokens; ++token)
       for (int64_t head = 0; head < heads; ++head)
@@ -187,18 +190,18 @@ private:
 
   void makeRagged(const Operand &operand) {
     HostTensor &tensor = addTensor(operand, made.cacheIndptr.back());
-    tensor.strideToken = padded(operand.shape[0], operand);
+    tensor.strideToken = stride(operand.shape[0], operand);
     int64_t end = tensor.tokens ? (tensor.tokens - 1) * tensor.strideToken + operand.shape[0] : 0;
-    allocate(tensor, operand.alignment, end, 0);
+    allocate(tensor, lead(operand), end, 0);
     fillCache(tensor);
   }
 
   void makePaged(const Operand &operand) {
     makeTable();
     HostTensor &tensor = addTensor(operand, made.pages * made.shape.pageSize);
-    tensor.strideToken = padded(operand.shape[0], operand);
-    tensor.stridePage = padded(made.shape.pageSize * tensor.strideToken, operand);
-    allocate(tensor, operand.alignment, made.pages * tensor.stridePage, 0);
+    tensor.strideToken = stride(operand.shape[0], operand);
+    tensor.stridePage = stride(made.shape.pageSize * tensor.strideToken, operand);
+    allocate(tensor, lead(operand), made.pages * tensor.stridePage, 0);
     fillCache(tensor);
   }
 

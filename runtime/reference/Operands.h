@@ -35,6 +35,7 @@ struct BatchShape {
   std::vector<int32_t> kvLens; ///< as many
   int32_t pageSize = 64;       ///< of a paged cache
   uint64_t seed = 0;
+  bool packed = false; ///< strides as a serving engine lays them out, without gaps: for measuring
 };
 
 struct HostOperands {

@@ -122,6 +122,7 @@ static CLI::App *addRun(CLI::App &app, Command &command) {
       ->type_name("N")
       ->capture_default_str();
   run->add_option("--seed", options.seed, "seed of the random operands")->capture_default_str();
+  run->add_flag("--packed", options.packed, "lay rows and pages out without gaps, for measuring");
   run->add_option("--repeat", options.repeat, "number of launches")
       ->check(count)
       ->type_name("N")

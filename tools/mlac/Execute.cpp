@@ -54,6 +54,7 @@ static mla::RunConfig configOf(const RunOptions &options) {
   config.kvLens = options.kvLens;
   config.pageSize = options.pageSize;
   config.seed = options.seed;
+  config.packed = options.packed;
   config.repeat = options.repeat;
   config.tolerance = options.tolerance;
   return config;

@@ -52,6 +52,7 @@ struct RunOptions {
   std::vector<int32_t> qLens; // one a request
   int32_t pageSize = 64;
   uint64_t seed = 0;
+  bool packed = false; // no gaps between rows and pages
   int repeat = 1;
   std::string device = "emulator"; // or cuda
   std::optional<double> tolerance; // of a row's relative error; if not given, what the compute type allows
