@@ -33,109 +33,152 @@ tile.kernel @"shared-pitch"(%a: !tile.shared<2x64x576xf16, pitch = 1136>) attrib
 
 // -----
 
-// expected-error@+1 {{a fragment is a multiple of 16 x a multiple of 8 [fragment-shape]}}
-tile.kernel @"fragment-shape"(%a: !tile.fragment<operand, 24x8xf16>) attributes {compute = f16, heads = 8 : i64} {}
+// expected-error@+1 {{an accumulator is a multiple of 16 x a multiple of 8, statistics 1 x a multiple of 8 [fragment-shape]}}
+tile.kernel @"fragment-shape"(%a: !tile.fragment<accumulator, 24x8xf32>) attributes {compute = f16, heads = 8 : i64} {}
 
 // -----
 
-// expected-error@+1 {{a fragment is a multiple of 16 x a multiple of 8 [fragment-shape]}}
+// expected-error@+1 {{an accumulator is a multiple of 16 x a multiple of 8, statistics 1 x a multiple of 8 [fragment-shape]}}
 tile.kernel @"fragment-shape"(%a: !tile.fragment<accumulator, 32x12xf32>) attributes {compute = f16, heads = 8 : i64} {}
 
 // -----
 
-// expected-error@+1 {{a fragment is a multiple of 16 x a multiple of 8 [fragment-shape]}}
+// expected-error@+1 {{an accumulator is a multiple of 16 x a multiple of 8, statistics 1 x a multiple of 8 [fragment-shape]}}
 tile.kernel @"fragment-shape"(%a: !tile.fragment<accumulator, 0x8xf32>) attributes {compute = f16, heads = 8 : i64} {}
 
 // -----
 
-// expected-error@+1 {{an accumulator holds f32, an operand f16 or bf16 [fragment-element]}}
+// expected-error@+1 {{an accumulator is a multiple of 16 x a multiple of 8, statistics 1 x a multiple of 8 [fragment-shape]}}
+tile.kernel @"fragment-shape"(%a: !tile.fragment<stats, 16x8xf32>) attributes {compute = f16, heads = 8 : i64} {}
+
+// -----
+
+// expected-error@+1 {{an accumulator is a multiple of 16 x a multiple of 8, statistics 1 x a multiple of 8 [fragment-shape]}}
+tile.kernel @"fragment-shape"(%a: !tile.fragment<stats, 1x12xf32>) attributes {compute = f16, heads = 8 : i64} {}
+
+// -----
+
+// expected-error@+1 {{an accumulator is a multiple of 16 x a multiple of 8, statistics 1 x a multiple of 8 [fragment-shape]}}
+tile.kernel @"fragment-shape"(%a: !tile.fragment<stats, 1x0xf32>) attributes {compute = f16, heads = 8 : i64} {}
+
+// -----
+
+// expected-error@+1 {{a fragment holds f32, not 'f16' [fragment-element]}}
 tile.kernel @"fragment-element"(%a: !tile.fragment<accumulator, 32x8xf16>) attributes {compute = f16, heads = 8 : i64} {}
 
 // -----
 
-// expected-error@+1 {{an accumulator holds f32, an operand f16 or bf16 [fragment-element]}}
-tile.kernel @"fragment-element"(%a: !tile.fragment<operand, 32x8xf8E4M3FN>) attributes {compute = f16, heads = 8 : i64} {}
+// expected-error@+1 {{a fragment holds f32, not 'f8E4M3FN' [fragment-element]}}
+tile.kernel @"fragment-element"(%a: !tile.fragment<accumulator, 32x8xf8E4M3FN>) attributes {compute = f16, heads = 8 : i64} {}
 
 // -----
 
-// expected-error@+1 {{unknown role 'result'; operand or accumulator}}
-tile.kernel @"role"(%a: !tile.fragment<result, 32x8xf32>) attributes {compute = f16, heads = 8 : i64} {}
+// expected-error@+1 {{a fragment holds f32, not 'bf16' [fragment-element]}}
+tile.kernel @"fragment-element"(%a: !tile.fragment<stats, 1x8xbf16>) attributes {compute = f16, heads = 8 : i64} {}
+
+// -----
+
+// expected-error@+1 {{unknown role 'operand'}}
+tile.kernel @"role"(%a: !tile.fragment<operand, 32x8xf16>) attributes {compute = f16, heads = 8 : i64} {}
 
 // -----
 
 //===-- Schedules ---===//
 
 // expected-error@+1 {{rows is 4; 8, 16, 32 or 64 [schedule-rows]}}
-module @"schedule-rows" attributes {tile.schedule = #tile.schedule<rows = 4, tokens = 64, stages = 2, dimWarps = 4, tokenWarps = 2>} {}
+module @"schedule-rows" attributes {tile.schedule = #tile.schedule<rows = 4, tokens = 64, stages = 2, groups = 1, tokenWarps = 2, rowWarps = 1>} {}
 
 // -----
 
 // expected-error@+1 {{rows is 24; 8, 16, 32 or 64 [schedule-rows]}}
-module @"schedule-rows" attributes {tile.schedule = #tile.schedule<rows = 24, tokens = 64, stages = 2, dimWarps = 4, tokenWarps = 2>} {}
+module @"schedule-rows" attributes {tile.schedule = #tile.schedule<rows = 24, tokens = 64, stages = 2, groups = 1, tokenWarps = 2, rowWarps = 1>} {}
 
 // -----
 
 // expected-error@+1 {{rows is 128; 8, 16, 32 or 64 [schedule-rows]}}
-module @"schedule-rows" attributes {tile.schedule = #tile.schedule<rows = 128, tokens = 64, stages = 2, dimWarps = 4, tokenWarps = 2>} {}
+module @"schedule-rows" attributes {tile.schedule = #tile.schedule<rows = 128, tokens = 64, stages = 2, groups = 1, tokenWarps = 2, rowWarps = 1>} {}
 
 // -----
 
-// expected-error@+1 {{stages is 1; 2 to 8 [schedule-stages]}}
-module @"schedule-stages" attributes {tile.schedule = #tile.schedule<rows = 8, tokens = 64, stages = 1, dimWarps = 4, tokenWarps = 2>} {}
-
-// -----
-
-// expected-error@+1 {{stages is 9; 2 to 8 [schedule-stages]}}
-module @"schedule-stages" attributes {tile.schedule = #tile.schedule<rows = 8, tokens = 64, stages = 9, dimWarps = 4, tokenWarps = 2>} {}
-
-// -----
-
-// expected-error@+1 {{dimWarps x tokenWarps is 3 x 2; a power of two up to 32 warps [schedule-warps]}}
-module @"schedule-warps" attributes {tile.schedule = #tile.schedule<rows = 8, tokens = 64, stages = 2, dimWarps = 3, tokenWarps = 2>} {}
-
-// -----
-
-// expected-error@+1 {{dimWarps x tokenWarps is 0 x 2; a power of two up to 32 warps [schedule-warps]}}
-module @"schedule-warps" attributes {tile.schedule = #tile.schedule<rows = 8, tokens = 64, stages = 2, dimWarps = 0, tokenWarps = 2>} {}
-
-// -----
-
-// expected-error@+1 {{dimWarps x tokenWarps is 8 x 8; a power of two up to 32 warps [schedule-warps]}}
-module @"schedule-warps" attributes {tile.schedule = #tile.schedule<rows = 64, tokens = 1024, stages = 2, dimWarps = 8, tokenWarps = 8>} {}
-
-// -----
-
-// expected-error@+1 {{tokens is 16; a power of two, 16 or more a token warp [schedule-tokens]}}
-module @"schedule-tokens" attributes {tile.schedule = #tile.schedule<rows = 8, tokens = 16, stages = 2, dimWarps = 4, tokenWarps = 2>} {}
+// expected-error@+1 {{tokens is 8; 16, 32, 64 or 128 [schedule-tokens]}}
+module @"schedule-tokens" attributes {tile.schedule = #tile.schedule<rows = 8, tokens = 8, stages = 2, groups = 1, tokenWarps = 1, rowWarps = 1>} {}
 
 // -----
 
 // A tile of 48 tokens is refused rather than computed wrong.
-// expected-error@+1 {{tokens is 48; a power of two, 16 or more a token warp [schedule-tokens]}}
-module @"schedule-tokens" attributes {tile.schedule = #tile.schedule<rows = 8, tokens = 48, stages = 2, dimWarps = 8, tokenWarps = 1>} {}
+// expected-error@+1 {{tokens is 48; 16, 32, 64 or 128 [schedule-tokens]}}
+module @"schedule-tokens" attributes {tile.schedule = #tile.schedule<rows = 8, tokens = 48, stages = 2, groups = 1, tokenWarps = 1, rowWarps = 1>} {}
 
 // -----
 
-// expected-error@+1 {{8 x 16 scores do not spread over 256 threads [schedule-spread]}}
-module @"schedule-spread" attributes {tile.schedule = #tile.schedule<rows = 8, tokens = 16, stages = 2, dimWarps = 8, tokenWarps = 1>} {}
+// expected-error@+1 {{tokens is 256; 16, 32, 64 or 128 [schedule-tokens]}}
+module @"schedule-tokens" attributes {tile.schedule = #tile.schedule<rows = 8, tokens = 256, stages = 2, groups = 1, tokenWarps = 1, rowWarps = 1>} {}
 
 // -----
 
-// A row shared by more than a warp.
-// expected-error@+1 {{8 x 512 scores do not spread over 512 threads [schedule-spread]}}
-module @"schedule-spread" attributes {tile.schedule = #tile.schedule<rows = 8, tokens = 512, stages = 2, dimWarps = 8, tokenWarps = 2>} {}
+// expected-error@+1 {{stages is 1; 2 to 8 [schedule-stages]}}
+module @"schedule-stages" attributes {tile.schedule = #tile.schedule<rows = 8, tokens = 64, stages = 1, groups = 1, tokenWarps = 2, rowWarps = 1>} {}
 
 // -----
 
-// Fewer threads than tokens.
-// expected-error@+1 {{64 x 64 scores do not spread over 32 threads [schedule-spread]}}
-module @"schedule-spread" attributes {tile.schedule = #tile.schedule<rows = 64, tokens = 64, stages = 2, dimWarps = 1, tokenWarps = 1>} {}
+// expected-error@+1 {{stages is 9; 2 to 8 [schedule-stages]}}
+module @"schedule-stages" attributes {tile.schedule = #tile.schedule<rows = 8, tokens = 64, stages = 9, groups = 1, tokenWarps = 2, rowWarps = 1>} {}
 
 // -----
 
-// Fewer threads than rows.
-// expected-error@+1 {{64 x 32 scores do not spread over 32 threads [schedule-spread]}}
-module @"schedule-spread" attributes {tile.schedule = #tile.schedule<rows = 64, tokens = 32, stages = 2, dimWarps = 1, tokenWarps = 1>} {}
+// expected-error@+1 {{groups x tokenWarps x rowWarps is 3 x 2 x 1; powers of two, at most 16 warps [schedule-warps]}}
+module @"schedule-warps" attributes {tile.schedule = #tile.schedule<rows = 64, tokens = 64, stages = 2, groups = 3, tokenWarps = 2, rowWarps = 1>} {}
+
+// -----
+
+// expected-error@+1 {{groups x tokenWarps x rowWarps is 0 x 2 x 1; powers of two, at most 16 warps [schedule-warps]}}
+module @"schedule-warps" attributes {tile.schedule = #tile.schedule<rows = 64, tokens = 64, stages = 2, groups = 0, tokenWarps = 2, rowWarps = 1>} {}
+
+// -----
+
+// expected-error@+1 {{groups x tokenWarps x rowWarps is 1 x 3 x 1; powers of two, at most 16 warps [schedule-warps]}}
+module @"schedule-warps" attributes {tile.schedule = #tile.schedule<rows = 64, tokens = 64, stages = 2, groups = 1, tokenWarps = 3, rowWarps = 1>} {}
+
+// -----
+
+// expected-error@+1 {{groups x tokenWarps x rowWarps is 1 x 0 x 1; powers of two, at most 16 warps [schedule-warps]}}
+module @"schedule-warps" attributes {tile.schedule = #tile.schedule<rows = 64, tokens = 64, stages = 2, groups = 1, tokenWarps = 0, rowWarps = 1>} {}
+
+// -----
+
+// expected-error@+1 {{groups x tokenWarps x rowWarps is 1 x 2 x 3; powers of two, at most 16 warps [schedule-warps]}}
+module @"schedule-warps" attributes {tile.schedule = #tile.schedule<rows = 64, tokens = 64, stages = 2, groups = 1, tokenWarps = 2, rowWarps = 3>} {}
+
+// -----
+
+// expected-error@+1 {{groups x tokenWarps x rowWarps is 1 x 2 x 0; powers of two, at most 16 warps [schedule-warps]}}
+module @"schedule-warps" attributes {tile.schedule = #tile.schedule<rows = 64, tokens = 64, stages = 2, groups = 1, tokenWarps = 2, rowWarps = 0>} {}
+
+// -----
+
+// expected-error@+1 {{groups x tokenWarps x rowWarps is 32 x 1 x 1; powers of two, at most 16 warps [schedule-warps]}}
+module @"schedule-warps" attributes {tile.schedule = #tile.schedule<rows = 64, tokens = 64, stages = 2, groups = 32, tokenWarps = 1, rowWarps = 1>} {}
+
+// -----
+
+// Each is allowed, together they are too many.
+// expected-error@+1 {{groups x tokenWarps x rowWarps is 8 x 2 x 2; powers of two, at most 16 warps [schedule-warps]}}
+module @"schedule-warps" attributes {tile.schedule = #tile.schedule<rows = 64, tokens = 64, stages = 2, groups = 8, tokenWarps = 2, rowWarps = 2>} {}
+
+// -----
+
+// expected-error@+1 {{16 tokens x 8 rows do not split over 2 x 1 warps; 16 tokens and 8 rows a warp or more [schedule-spread]}}
+module @"schedule-spread" attributes {tile.schedule = #tile.schedule<rows = 8, tokens = 16, stages = 2, groups = 1, tokenWarps = 2, rowWarps = 1>} {}
+
+// -----
+
+// expected-error@+1 {{64 tokens x 8 rows do not split over 2 x 2 warps; 16 tokens and 8 rows a warp or more [schedule-spread]}}
+module @"schedule-spread" attributes {tile.schedule = #tile.schedule<rows = 8, tokens = 64, stages = 2, groups = 1, tokenWarps = 2, rowWarps = 2>} {}
+
+// -----
+
+// expected-error@+1 {{64 tokens x 64 rows do not split over 8 x 1 warps; 16 tokens and 8 rows a warp or more [schedule-spread]}}
+module @"schedule-spread" attributes {tile.schedule = #tile.schedule<rows = 64, tokens = 64, stages = 2, groups = 1, tokenWarps = 8, rowWarps = 1>} {}
 
 // -----
 
@@ -316,26 +359,16 @@ tile.kernel @"alloc-align"() attributes {compute = f16, heads = 8 : i64} {
 
 // -----
 
-tile.kernel @"copy-width"(%kv: !mla.buffer<paged, 576xf16>, %at: !tile.address, %ring: !tile.shared<2x64x512xf16, pitch = 1040>, %i: i32, %yes: i1) attributes {compute = f16, heads = 8 : i64} {
+tile.kernel @"copy-width"(%kv: !mla.buffer<paged, 576xf16>, %at: !tile.address<2>, %ring: !tile.shared<2x64x512xf16, pitch = 1040>, %i: i32, %yes: i1) attributes {compute = f16, heads = 8 : i64} {
   // expected-error@+1 {{'tile.copy' op copies '!mla.buffer<paged, 576xf16>' into '!tile.shared<2x64x512xf16, pitch = 1040>' [copy-width]}}
-  tile.copy %kv at %at to %ring[%i] if %yes : <paged, 576xf16> to <2x64x512xf16, pitch = 1040>
+  tile.copy %kv at %at to %ring[%i] if %yes : <paged, 576xf16>, <2> to <2x64x512xf16, pitch = 1040>
   tile.return
 }
 
 // -----
 
-tile.kernel @"copy-width"(%kv: !mla.buffer<paged, 576xf8E4M3FN>, %at: !tile.address, %ring: !tile.shared<2x64x576xf8E5M2, pitch = 592>, %i: i32, %yes: i1) attributes {compute = f16, heads = 8 : i64} {
+tile.kernel @"copy-width"(%kv: !mla.buffer<paged, 576xf8E4M3FN>, %at: !tile.address<2>, %ring: !tile.shared<2x64x576xf8E5M2, pitch = 592>, %i: i32, %yes: i1) attributes {compute = f16, heads = 8 : i64} {
   // expected-error@+1 {{'tile.copy' op copies '!mla.buffer<paged, 576xf8E4M3FN>' into '!tile.shared<2x64x576xf8E5M2, pitch = 592>' [copy-width]}}
-  tile.copy %kv at %at to %ring[%i] if %yes : <paged, 576xf8E4M3FN> to <2x64x576xf8E5M2, pitch = 592>
-  tile.return
-}
-
-// -----
-
-// Three warps of 96 dimensions would leave 32 of 320 unwritten.
-tile.kernel @"weigh-dims"(%a: !tile.fragment<accumulator, 96x8xf32>, %p: !tile.shared<1x8x64xf16, pitch = 144>,
-                          %ring: !tile.shared<2x64x384xf8E4M3FN, pitch = 400>, %i: i32) attributes {compute = f16, heads = 8 : i64} {
-  // expected-error@+1 {{'tile.weigh' op gives each warp 96 of 320 value dimensions, which leaves some over [weigh-dims]}}
-  %0 = tile.weigh %a, %p, %ring[%i] columns 0 + 320 : <accumulator, 96x8xf32>, <1x8x64xf16, pitch = 144>, <2x64x384xf8E4M3FN, pitch = 400>
+  tile.copy %kv at %at to %ring[%i] if %yes : <paged, 576xf8E4M3FN>, <2> to <2x64x576xf8E5M2, pitch = 592>
   tile.return
 }

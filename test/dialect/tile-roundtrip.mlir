@@ -88,56 +88,72 @@ tile.kernel @merge(%n: i32, %o: !mla.buffer<ragged, 8x512xbf16>, %lse: !mla.buff
 // CHECK-SAME: %[[Q:[a-z0-9]+]]: !mla.buffer<ragged, 8x576xbf16>, %[[KV:[a-z0-9]+]]: !mla.buffer<paged, 576xf8E4M3FN>
 // CHECK-SAME: %[[S:[a-z0-9]+]]: f32, %[[O:[a-z0-9]+]]: !mla.buffer<ragged, 8x512xbf16>
 // CHECK-SAME: %[[LSE:[a-z0-9]+]]: !mla.buffer<ragged, 8x1xf32, align = 4>, %[[PLAN:[a-z0-9]+]]: !tile.plan)
-// CHECK-SAME: schedule = #tile.schedule<rows = 8, tokens = 64, stages = 2, dimWarps = 4, tokenWarps = 2>
+// CHECK-SAME: schedule = #tile.schedule<rows = 16, tokens = 64, stages = 2, groups = 2, tokenWarps = 2, rowWarps = 1>
 tile.kernel @scheduled(%q: !mla.buffer<ragged, 8x576xbf16>, %kv: !mla.buffer<paged, 576xf8E4M3FN>, %s: f32,
                        %o: !mla.buffer<ragged, 8x512xbf16>, %lse: !mla.buffer<ragged, 8x1xf32, align = 4>, %plan: !tile.plan)
     attributes {compute = f16, heads = 8 : i64,
-                schedule = #tile.schedule<rows = 8, tokens = 64, stages = 2, dimWarps = 4, tokenWarps = 2>} {
-  // CHECK: %[[RING:.+]] = tile.alloc "kv" at 0 : <2x64x576xf8E4M3FN, pitch = 592>
-  %ring = tile.alloc "kv" at 0 : <2x64x576xf8E4M3FN, pitch = 592>
-  // CHECK: %[[PLANES:.+]] = tile.alloc "scores" at 75776 : <4x8x64xf32, pitch = 272>
-  %planes = tile.alloc "scores" at 75776 : <4x8x64xf32, pitch = 272>
-  // CHECK: %[[PROBS:.+]] = tile.alloc "probs" at 84480 : <1x8x64xf16, pitch = 144>
-  %probs = tile.alloc "probs" at 84480 : <1x8x64xf16, pitch = 144>
-  // CHECK: %[[FACTOR:.+]] = tile.alloc "row_factor" at 85632 : <1x1x8xf32, pitch = 32>
-  %factor = tile.alloc "row_factor" at 85632 : <1x1x8xf32, pitch = 32>
+                schedule = #tile.schedule<rows = 16, tokens = 64, stages = 2, groups = 2, tokenWarps = 2, rowWarps = 1>} {
+  // CHECK: %[[RING:.+]] = tile.alloc "kv" at 0 : <4x64x576xf8E4M3FN, pitch = 592>
+  %ring = tile.alloc "kv" at 0 : <4x64x576xf8E4M3FN, pitch = 592>
+  // CHECK: %[[ROWS:.+]] = tile.alloc "query" at 151552 : <1x16x576xf16, pitch = 1168>
+  %rows = tile.alloc "query" at 151552 : <1x16x576xf16, pitch = 1168>
+  // CHECK: %[[PROBS:.+]] = tile.alloc "probs" at 170240 : <2x16x64xf16, pitch = 144>
+  %probs = tile.alloc "probs" at 170240 : <2x16x64xf16, pitch = 144>
+  // CHECK: %[[MAXIMA:.+]] = tile.alloc "maxima" at 174848 : <4x1x16xf32, pitch = 64>
+  %maxima = tile.alloc "maxima" at 174848 : <4x1x16xf32, pitch = 64>
+  // CHECK: %[[STATS:.+]] = tile.alloc "stats" at 175104 : <6x1x16xf32, pitch = 64>
+  %stats = tile.alloc "stats" at 175104 : <6x1x16xf32, pitch = 64>
   // CHECK: ^bb0(%[[ITEM:.+]]: !tile.item):
   tile.items %plan {
   ^bb0(%item: !tile.item):
     %stage = arith.constant 0 : i32
     %yes = arith.constant true
-    // CHECK: %[[QUERY:.+]] = tile.query_fragment %[[Q]][%[[ITEM]]] for f8E4M3FN : <ragged, 8x576xbf16> -> <operand, 144x8xf16>
-    %query = tile.query_fragment %q[%item] for f8E4M3FN : <ragged, 8x576xbf16> -> <operand, 144x8xf16>
-    // CHECK: %[[ADDRESS:.+]] = tile.locate %[[KV]][%[[ITEM]], %{{.+}}] : <paged, 576xf8E4M3FN>
-    %address = tile.locate %kv[%item, %stage] : <paged, 576xf8E4M3FN>
-    // CHECK: tile.copy %[[KV]] at %[[ADDRESS]] to %[[RING]][%{{.+}}] if %true : <paged, 576xf8E4M3FN> to <2x64x576xf8E4M3FN, pitch = 592>
-    tile.copy %kv at %address to %ring[%stage] if %yes : <paged, 576xf8E4M3FN> to <2x64x576xf8E4M3FN, pitch = 592>
+    // CHECK: tile.load_query %[[Q]][%[[ITEM]]] for f8E4M3FN to %[[ROWS]] : <ragged, 8x576xbf16> to <1x16x576xf16, pitch = 1168>
+    tile.load_query %q[%item] for f8E4M3FN to %rows : <ragged, 8x576xbf16> to <1x16x576xf16, pitch = 1168>
+    // CHECK: %[[ADDRESS:.+]] = tile.locate %[[KV]][%[[ITEM]], %{{.+}}] : <paged, 576xf8E4M3FN> -> <4>
+    %address = tile.locate %kv[%item, %stage] : <paged, 576xf8E4M3FN> -> <4>
+    // CHECK: tile.copy %[[KV]] at %[[ADDRESS]] to %[[RING]][%{{.+}}] if %true : <paged, 576xf8E4M3FN>, <4> to <4x64x576xf8E4M3FN, pitch = 592>
+    tile.copy %kv at %address to %ring[%stage] if %yes : <paged, 576xf8E4M3FN>, <4> to <4x64x576xf8E4M3FN, pitch = 592>
     // CHECK-NEXT: tile.commit
     tile.commit
     // CHECK-NEXT: tile.wait 1
     tile.wait 1
     // CHECK-NEXT: tile.barrier
     tile.barrier
-    // CHECK-NEXT: %[[SCORES:.+]] = tile.score %[[QUERY]], %[[RING]][%{{.+}}] : <operand, 144x8xf16>, <2x64x576xf8E4M3FN, pitch = 592> -> <accumulator, 32x8xf32>
-    %scores = tile.score %query, %ring[%stage] : <operand, 144x8xf16>, <2x64x576xf8E4M3FN, pitch = 592> -> <accumulator, 32x8xf32>
-    // CHECK-NEXT: tile.store_scores %[[SCORES]] to %[[PLANES]] : <accumulator, 32x8xf32> to <4x8x64xf32, pitch = 272>
-    tile.store_scores %scores to %planes : <accumulator, 32x8xf32> to <4x8x64xf32, pitch = 272>
-    // CHECK: %[[MAX:.+]], %[[SUM:.+]] = tile.softmax causal %[[PLANES]] to %[[PROBS]], %[[FACTOR]][%[[ITEM]], %{{.+}}] scale %[[S]] stats %[[S]], %[[S]] : <4x8x64xf32, pitch = 272> to <1x8x64xf16, pitch = 144>, <1x1x8xf32, pitch = 32>
-    %max, %sum = tile.softmax causal %planes to %probs, %factor[%item, %stage] scale %s stats %s, %s : <4x8x64xf32, pitch = 272> to <1x8x64xf16, pitch = 144>, <1x1x8xf32, pitch = 32>
-    // CHECK: %{{.+}}, %{{.+}} = tile.softmax %[[PLANES]] to %[[PROBS]], %[[FACTOR]]
-    %max2, %sum2 = tile.softmax %planes to %probs, %factor[%item, %stage] scale %s stats %max, %sum : <4x8x64xf32, pitch = 272> to <1x8x64xf16, pitch = 144>, <1x1x8xf32, pitch = 32>
-    // CHECK: %[[ZERO:.+]] = tile.zero : <accumulator, 64x8xf32>
-    %zero = tile.zero : <accumulator, 64x8xf32>
-    // CHECK: %[[SMALL:.+]] = tile.rescale %[[ZERO]] by %[[FACTOR]] : <accumulator, 64x8xf32> by <1x1x8xf32, pitch = 32>
-    %small = tile.rescale %zero by %factor : <accumulator, 64x8xf32> by <1x1x8xf32, pitch = 32>
-    // CHECK: %[[ACC:.+]] = tile.weigh %[[SMALL]], %[[PROBS]], %[[RING]][%{{.+}}] columns 64 + 512 : <accumulator, 64x8xf32>, <1x8x64xf16, pitch = 144>, <2x64x576xf8E4M3FN, pitch = 592>
-    %acc = tile.weigh %small, %probs, %ring[%stage] columns 64 + 512 : <accumulator, 64x8xf32>, <1x8x64xf16, pitch = 144>, <2x64x576xf8E4M3FN, pitch = 592>
-    // CHECK: tile.finish_rows %[[ITEM]], %[[PLAN]] stats %{{.+}}, %{{.+}}, %[[S]] to %[[FACTOR]], lse ln %[[LSE]] : <1x1x8xf32, pitch = 32>, !mla.buffer<ragged, 8x1xf32, align = 4>
-    tile.finish_rows %item, %plan stats %max2, %sum2, %s to %factor, lse ln %lse : <1x1x8xf32, pitch = 32>, !mla.buffer<ragged, 8x1xf32, align = 4>
-    // CHECK: tile.finish_rows %{{[^ ]+}}, %{{[^ ]+}} stats %{{[^ ]+}}, %{{[^ ]+}}, %{{[^ ]+}} to %[[FACTOR]] : <1x1x8xf32, pitch = 32>
-    tile.finish_rows %item, %plan stats %max2, %sum2, %s to %factor : <1x1x8xf32, pitch = 32>
-    // CHECK: tile.store_result %[[ITEM]], %[[PLAN]], %[[ACC]] by %[[FACTOR]] from f8E4M3FN width 512 to %[[O]] : <accumulator, 64x8xf32> by <1x1x8xf32, pitch = 32> to <ragged, 8x512xbf16>
-    tile.store_result %item, %plan, %acc by %factor from f8E4M3FN width 512 to %o : <accumulator, 64x8xf32> by <1x1x8xf32, pitch = 32> to <ragged, 8x512xbf16>
+    // CHECK-NEXT: tile.sync
+    tile.sync
+    // CHECK-NEXT: %[[DOT:.+]] = tile.score %[[ROWS]], %[[RING]][%{{.+}}] : <1x16x576xf16, pitch = 1168>, <4x64x576xf8E4M3FN, pitch = 592> -> <accumulator, 32x16xf32>
+    %dot = tile.score %rows, %ring[%stage] : <1x16x576xf16, pitch = 1168>, <4x64x576xf8E4M3FN, pitch = 592> -> <accumulator, 32x16xf32>
+    // CHECK-NEXT: %[[SCORES:.+]] = tile.mask_scores causal %[[DOT]][%[[ITEM]], %{{.+}}] scale %[[S]] : <accumulator, 32x16xf32>
+    %scores = tile.mask_scores causal %dot[%item, %stage] scale %s : <accumulator, 32x16xf32>
+    // CHECK-NEXT: %{{.+}} = tile.mask_scores %[[DOT]][%[[ITEM]], %{{.+}}] scale %[[S]] : <accumulator, 32x16xf32>
+    %all = tile.mask_scores %dot[%item, %stage] scale %s : <accumulator, 32x16xf32>
+    // CHECK-NEXT: tile.store_maxima %[[SCORES]] to %[[MAXIMA]] : <accumulator, 32x16xf32> to <4x1x16xf32, pitch = 64>
+    tile.store_maxima %scores to %maxima : <accumulator, 32x16xf32> to <4x1x16xf32, pitch = 64>
+    // CHECK-NEXT: %[[LOW:.+]] = tile.splat 0xFF800000 : <stats, 1x16xf32>
+    %low = tile.splat 0xFF800000 : <stats, 1x16xf32>
+    // CHECK-NEXT: %[[NONE:.+]] = tile.splat 0.000000e+00 : <stats, 1x16xf32>
+    %none = tile.splat 0.0 : <stats, 1x16xf32>
+    // CHECK-NEXT: %[[MAX:.+]], %[[SUM:.+]], %[[SHRINK:.+]] = tile.softmax %[[SCORES]] to %[[PROBS]] stats %[[LOW]], %[[NONE]] with %[[MAXIMA]] : <accumulator, 32x16xf32> to <2x16x64xf16, pitch = 144> stats <stats, 1x16xf32> with !tile.shared<4x1x16xf32, pitch = 64>
+    %max, %sum, %shrink = tile.softmax %scores to %probs stats %low, %none with %maxima : <accumulator, 32x16xf32> to <2x16x64xf16, pitch = 144> stats <stats, 1x16xf32> with !tile.shared<4x1x16xf32, pitch = 64>
+    // CHECK-NEXT: %[[MAX2:.+]], %[[SUM2:.+]], %{{.+}} = tile.softmax %[[SCORES]] to %[[PROBS]] stats %[[MAX]], %[[SUM]] : <accumulator, 32x16xf32> to <2x16x64xf16, pitch = 144> stats <stats, 1x16xf32>{{$}}
+    %max2, %sum2, %shrink2 = tile.softmax %scores to %probs stats %max, %sum : <accumulator, 32x16xf32> to <2x16x64xf16, pitch = 144> stats <stats, 1x16xf32>
+    // CHECK-NEXT: %[[ZERO:.+]] = tile.splat 0.000000e+00 : <accumulator, 256x16xf32>
+    %zero = tile.splat 0.0 : <accumulator, 256x16xf32>
+    // CHECK-NEXT: %[[SMALL:.+]] = tile.rescale %[[ZERO]] by %[[SHRINK]] : <accumulator, 256x16xf32> by <stats, 1x16xf32>
+    %small = tile.rescale %zero by %shrink : <accumulator, 256x16xf32> by <stats, 1x16xf32>
+    // CHECK-NEXT: %[[ACC:.+]] = tile.weigh %[[SMALL]], %[[PROBS]], %[[RING]][%{{.+}}] columns 64 + 512 : <accumulator, 256x16xf32>, <2x16x64xf16, pitch = 144>, <4x64x576xf8E4M3FN, pitch = 592>
+    %acc = tile.weigh %small, %probs, %ring[%stage] columns 64 + 512 : <accumulator, 256x16xf32>, <2x16x64xf16, pitch = 144>, <4x64x576xf8E4M3FN, pitch = 592>
+    // CHECK-NEXT: tile.store_stats %[[MAX2]], %[[SUM2]] to %[[STATS]] : <stats, 1x16xf32> to <6x1x16xf32, pitch = 64>
+    tile.store_stats %max2, %sum2 to %stats : <stats, 1x16xf32> to <6x1x16xf32, pitch = 64>
+    // CHECK-NEXT: %[[FACTOR:.+]] = tile.finish_rows %[[ITEM]], %[[PLAN]], %[[MAX2]], %[[STATS]] times %[[S]], lse ln %[[LSE]] : <stats, 1x16xf32>, <6x1x16xf32, pitch = 64>, !mla.buffer<ragged, 8x1xf32, align = 4> -> <stats, 1x16xf32>
+    %factor = tile.finish_rows %item, %plan, %max2, %stats times %s, lse ln %lse : <stats, 1x16xf32>, <6x1x16xf32, pitch = 64>, !mla.buffer<ragged, 8x1xf32, align = 4> -> <stats, 1x16xf32>
+    // CHECK-NEXT: %{{.+}} = tile.finish_rows %[[ITEM]], %[[PLAN]], %[[MAX2]], %[[STATS]] times %[[S]] : <stats, 1x16xf32>, <6x1x16xf32, pitch = 64> -> <stats, 1x16xf32>
+    %factor2 = tile.finish_rows %item, %plan, %max2, %stats times %s : <stats, 1x16xf32>, <6x1x16xf32, pitch = 64> -> <stats, 1x16xf32>
+    // CHECK-NEXT: %[[MERGED:.+]] = tile.merge_groups %[[ACC]] through %[[RING]] : <accumulator, 256x16xf32> through <4x64x576xf8E4M3FN, pitch = 592>
+    %merged = tile.merge_groups %acc through %ring : <accumulator, 256x16xf32> through <4x64x576xf8E4M3FN, pitch = 592>
+    // CHECK-NEXT: tile.store_result %[[ITEM]], %[[PLAN]], %[[MERGED]] from f8E4M3FN width 512 to %[[O]] : <accumulator, 256x16xf32> to <ragged, 8x512xbf16>
+    tile.store_result %item, %plan, %merged from f8E4M3FN width 512 to %o : <accumulator, 256x16xf32> to <ragged, 8x512xbf16>
   }
   tile.return
 }

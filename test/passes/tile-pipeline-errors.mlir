@@ -16,7 +16,7 @@ mla.kernel @"pipeline-unscheduled"(%q: !mla.buffer<ragged, 8x512xf16>, %kv: !mla
 // expected-error@+1 {{has no schedule; run tile-schedule first [pipeline-unscheduled]}}
 tile.kernel @"pipeline-unscheduled"(%plan: !tile.plan)
     attributes {compute = f16, heads = 8 : i64,
-                schedule = #tile.schedule<rows = 8, tokens = 64, stages = 2, dimWarps = 4, tokenWarps = 2>} {
+                schedule = #tile.schedule<rows = 8, tokens = 64, stages = 2, groups = 1, tokenWarps = 2, rowWarps = 1>} {
   tile.items %plan {
   ^bb0(%item: !tile.item):
   }

@@ -64,7 +64,7 @@
 // CHECK-NEXT: tile.barrier
 // CHECK-NEXT: tile.store_result %{{.+}}, %{{.+}}, %[[R]]#0 by %[[FACTOR]] from f8E4M3FN width 512
 mla.kernel @decode(%q: !mla.buffer<ragged, 8x576xbf16>, %kv: !mla.buffer<paged, 576xf8E4M3FN>)
-    -> (!mla.buffer<ragged, 8x512xbf16>, !mla.lse<8, ln>) attributes {compute = f16, mla.hints = {tokens = 32, stages = 3}} {
+    -> (!mla.buffer<ragged, 8x512xbf16>, !mla.lse<8, ln>) attributes {compute = f16, mla.hints = {rows = 16, tokens = 32, stages = 3, groups = 2, token_warps = 2, row_warps = 2}} {
   %k = mla.dequant %kv : <paged, 576xf8E4M3FN> -> <576xf16>
   %dot = mla.dot %q, %k : !mla.buffer<ragged, 8x576xbf16>, !mla.rows<576xf16> -> <8>
   %s = mla.causal %dot : <8>
