@@ -1,17 +1,19 @@
-// A scheduled kernel becomes copies into a ring of stages, two barriers a tile, and the next tile's scores beside this
-// tile's values.
-// RUN: mla-opt %s --mla-to-tile --tile-schedule --tile-pipeline --canonicalize 2>/dev/null | FileCheck %s
+// A scheduled kernel becomes groups of warps, each with its own ring of stages and three barriers of its own a tile; the block
+// meets only at an item's start and end.
+// RUN: mla-opt %s --mla-to-tile --tile-schedule="target=sm_90" --tile-pipeline --canonicalize 2>/dev/null | FileCheck %s
 
 // CHECK-LABEL: tile.kernel @decode(
-// CHECK: %[[RING:.+]] = tile.alloc "kv" at 0 : <3x32x576xf8E4M3FN, pitch = 592>
-// CHECK: %[[PLANES:.+]] = tile.alloc "scores"
-// CHECK: %[[PROBS:.+]] = tile.alloc "probs"
-// CHECK: %[[FACTOR:.+]] = tile.alloc "row_factor"
+// CHECK-SAME: schedule = #tile.schedule<rows = 16, tokens = 32, stages = 3, groups = 2, tokenWarps = 2, rowWarps = 2>
+// CHECK: %[[RING:.+]] = tile.alloc "kv" at 0 : <6x32x576xf8E4M3FN, pitch = 592>
+// CHECK: %[[QUERY:.+]] = tile.alloc "query" at {{[0-9]+}} : <1x16x576xf16, pitch = 1168>
+// CHECK: %[[PROBS:.+]] = tile.alloc "probs" at {{[0-9]+}} : <2x16x32xf16, pitch = 80>
+// CHECK: %[[MAXIMA:.+]] = tile.alloc "maxima" at {{[0-9]+}} : <4x1x16xf32, pitch = 64>
+// CHECK: %[[STATS:.+]] = tile.alloc "stats" at {{[0-9]+}} : <6x1x16xf32, pitch = 64>
 // CHECK: tile.items
-// CHECK: %[[QUERY:.+]] = tile.query_fragment {{.*}} for f8E4M3FN : <ragged, 8x576xbf16> -> <operand, 144x8xf16>
+// CHECK: tile.load_query {{.*}} for f8E4M3FN to %[[QUERY]]
 // CHECK: %[[BEGIN:.+]], %[[END:.+]] = tile.range
 
-// Two of three stages are filled; each copy is a group, also one that copies nothing. The third address is at hand.
+// Two of three stages are filled; each copy is a batch, also one that copies nothing. The third address is at hand.
 // CHECK: %[[A0:.+]] = tile.locate %{{.+}}[%{{.+}}, %[[BEGIN]]]
 // CHECK: %[[HAS0:.+]] = arith.cmpi slt, %[[BEGIN]], %[[END]]
 // CHECK: tile.copy %{{.+}} at %[[A0]] to %[[RING]][%c0_i32] if %[[HAS0]]
@@ -24,17 +26,16 @@
 // CHECK: %[[A2:.+]] = tile.locate
 // CHECK-NOT: tile.copy
 
-// The first tile has landed for every thread before it is scored.
-// CHECK: tile.wait 1
-// CHECK-NEXT: tile.barrier
-// CHECK: scf.if %{{.+}} {
-// CHECK-NEXT: %[[S0:.+]] = tile.score %[[QUERY]], %[[RING]][%c0_i32]
-// CHECK-NEXT: tile.store_scores %[[S0]] to %[[PLANES]]
-// CHECK: %[[R:.+]]:5 = scf.for %[[I:.+]] = %[[BEGIN]] to %[[END]] step %{{.+}} iter_args(%[[ACC:.+]] = %{{.+}}, %[[MAX:.+]] = %{{.+}}, %[[SUM:.+]] = %{{.+}}, %[[AT:.+]] = %[[A2]], %[[STAGE:.+]] = %c0_i32)
+// The query is there for all before the first tile; the sums start at 0, the maxima at -inf.
+// CHECK: tile.barrier
+// CHECK-DAG: %[[ACC0:.+]] = tile.splat 0.000000e+00 : <accumulator, 128x16xf32>
+// CHECK-DAG: %[[MAX0:.+]] = tile.splat 0xFF800000 : <stats, 1x16xf32>
+// CHECK-DAG: %[[SUM0:.+]] = tile.splat 0.000000e+00 : <stats, 1x16xf32>
+// CHECK: %[[R:.+]]:5 = scf.for %[[I:.+]] = %[[BEGIN]] to %[[END]] step %{{.+}} iter_args(%[[ACC:.+]] = %[[ACC0]], %[[MAX:.+]] = %[[MAX0]], %[[SUM:.+]] = %[[SUM0]], %[[AT:.+]] = %[[A2]], %[[STAGE:.+]] = %c0_i32)
 
-// Before the second barrier: the softmax, and the refill of the stage that was read before the first.
-// CHECK-NEXT: tile.barrier
-// CHECK-NEXT: %[[MAX2:.+]], %[[SUM2:.+]] = tile.softmax causal %[[PLANES]] to %[[PROBS]], %[[FACTOR]]{{.*}} stats %[[MAX]], %[[SUM]]
+// The tile has landed for the group, which has done with the stage behind it: that is refilled.
+// CHECK-NEXT: tile.wait 1
+// CHECK-NEXT: tile.sync
 // CHECK-DAG: %[[AHEAD:.+]] = arith.addi %[[I]], %c2_i32
 // CHECK-DAG: %[[FIRST:.+]] = arith.cmpi eq, %[[STAGE]], %c0_i32
 // CHECK-DAG: %[[LOWER:.+]] = arith.addi %[[STAGE]], %c-1_i32
@@ -44,27 +45,57 @@
 // CHECK-NEXT: tile.commit
 // CHECK: %[[NEXT:.+]] = arith.addi %[[I]], %c3_i32
 // CHECK: %[[AT2:.+]] = tile.locate %{{.+}}[%{{.+}}, %[[NEXT]]]
-// CHECK-NEXT: tile.wait 1
-// CHECK-NEXT: tile.barrier
 
-// After it: the next stage is scored, this one weighed.
+// Scores stay in registers; maxima and probabilities go to the group's other warps.
+// CHECK-NEXT: %[[DOT:.+]] = tile.score %[[QUERY]], %[[RING]][%[[STAGE]]] {{.*}} -> <accumulator, 16x8xf32>
+// CHECK-NEXT: %[[S:.+]] = tile.mask_scores causal %[[DOT]][%{{.+}}, %[[I]]] scale
+// CHECK-NEXT: tile.store_maxima %[[S]] to %[[MAXIMA]]
+// CHECK-NEXT: tile.sync
+// CHECK-NEXT: %[[MAX2:.+]], %[[SUM2:.+]], %[[SHRINK:.+]] = tile.softmax %[[S]] to %[[PROBS]] stats %[[MAX]], %[[SUM]] with %[[MAXIMA]]
+// CHECK-NEXT: tile.sync
+// CHECK-NEXT: %[[SMALL:.+]] = tile.rescale %[[ACC]] by %[[SHRINK]]
+// CHECK-NEXT: %[[ACC2:.+]] = tile.weigh %[[SMALL]], %[[PROBS]], %[[RING]][%[[STAGE]]] columns 64 + 512
 // CHECK: %[[UP:.+]] = arith.addi %[[STAGE]], %c1_i32
 // CHECK: %[[END_OF_RING:.+]] = arith.cmpi eq, %[[UP]], %c3_i32
 // CHECK: %[[STAGE2:.+]] = arith.select %[[END_OF_RING]], %c0_i32, %[[UP]]
-// CHECK: scf.if
-// CHECK-NEXT: %[[S:.+]] = tile.score %[[QUERY]], %[[RING]][%[[STAGE2]]]
-// CHECK-NEXT: tile.store_scores %[[S]] to %[[PLANES]]
-// CHECK: %[[SMALL:.+]] = tile.rescale %[[ACC]] by %[[FACTOR]]
-// CHECK-NEXT: %[[ACC2:.+]] = tile.weigh %[[SMALL]], %[[PROBS]], %[[RING]][%[[STAGE]]] columns 64 + 512
-// CHECK: scf.yield %[[ACC2]], %[[MAX2]], %[[SUM2]], %[[AT2]], %{{.+}}
+// CHECK: scf.yield %[[ACC2]], %[[MAX2]], %[[SUM2]], %[[AT2]], %[[STAGE2]]
 
-// The row factors overwrite the shrink factors only when all warps have read those, and are read when all are written.
-// CHECK: tile.barrier
-// CHECK-NEXT: tile.finish_rows %{{.+}}, %{{.+}} stats %[[R]]#1, %[[R]]#2, %{{.+}} to %[[FACTOR]], lse ln
+// Each group's statistics are read when all are written, and all have done with their rings before those are overwritten.
+// CHECK: tile.store_stats %[[R]]#1, %[[R]]#2 to %[[STATS]]
 // CHECK-NEXT: tile.barrier
-// CHECK-NEXT: tile.store_result %{{.+}}, %{{.+}}, %[[R]]#0 by %[[FACTOR]] from f8E4M3FN width 512
+// CHECK-NEXT: %[[FACTOR:.+]] = tile.finish_rows %{{.+}}, %{{.+}}, %[[R]]#1, %[[STATS]] times %{{.+}}, lse ln
+// CHECK-NEXT: %[[SHARE:.+]] = tile.rescale %[[R]]#0 by %[[FACTOR]]
+// CHECK-NEXT: %[[MERGED:.+]] = tile.merge_groups %[[SHARE]] through %[[RING]]
+// CHECK-NEXT: tile.store_result %{{.+}}, %{{.+}}, %[[MERGED]] from f8E4M3FN width 512
+// CHECK-NEXT: tile.barrier
 mla.kernel @decode(%q: !mla.buffer<ragged, 8x576xbf16>, %kv: !mla.buffer<paged, 576xf8E4M3FN>)
     -> (!mla.buffer<ragged, 8x512xbf16>, !mla.lse<8, ln>) attributes {compute = f16, mla.hints = {rows = 16, tokens = 32, stages = 3, groups = 2, token_warps = 2, row_warps = 2}} {
+  %k = mla.dequant %kv : <paged, 576xf8E4M3FN> -> <576xf16>
+  %dot = mla.dot %q, %k : !mla.buffer<ragged, 8x576xbf16>, !mla.rows<576xf16> -> <8>
+  %s = mla.causal %dot : <8>
+  %p = mla.softmax %s : <8> -> <8>
+  %v = mla.slice %k[64 : 576] : !mla.rows<576xf16> -> <512xf16>
+  %o = mla.attend %p, %v : <8>, !mla.rows<512xf16> -> <8x512xf32>
+  %lse = mla.logsumexp %s : <8> -> <8, ln>
+  mla.return %o, %lse : !mla.rows<8x512xf32>, !mla.lse<8, ln>
+}
+
+// A group of one warp needs no maxima of others, a single group no merge.
+// CHECK-LABEL: tile.kernel @one_warp(
+// CHECK: %[[RING:.+]] = tile.alloc "kv" at 0 : <2x16x576xf8E4M3FN, pitch = 592>
+// CHECK: scf.for
+// CHECK-NEXT: tile.wait 0
+// CHECK-NEXT: tile.sync
+// CHECK: %[[S:.+]] = tile.mask_scores
+// CHECK-NEXT: %{{.+}}, %{{.+}}, %[[SHRINK:.+]] = tile.softmax %[[S]] to %{{.+}} stats %{{[^ ]+}}, %{{[^ ]+}} : <accumulator, 16x8xf32> to <1x8x16xf16, pitch = 48> stats <stats, 1x8xf32>
+// CHECK-NEXT: tile.sync
+// CHECK-NEXT: %{{.+}} = tile.rescale %{{.+}} by %[[SHRINK]]
+// CHECK-NEXT: %{{.+}} = tile.weigh
+// CHECK-NOT: tile.sync
+// CHECK: %[[ACC:.+]] = tile.rescale %{{.+}}#0 by
+// CHECK-NEXT: tile.store_result %{{.+}}, %{{.+}}, %[[ACC]] from
+mla.kernel @one_warp(%q: !mla.buffer<ragged, 8x576xbf16>, %kv: !mla.buffer<paged, 576xf8E4M3FN>)
+    -> (!mla.buffer<ragged, 8x512xbf16>, !mla.lse<8, ln>) attributes {compute = f16, mla.hints = {rows = 8, tokens = 16, stages = 2, groups = 1, token_warps = 1, row_warps = 1}} {
   %k = mla.dequant %kv : <paged, 576xf8E4M3FN> -> <576xf16>
   %dot = mla.dot %q, %k : !mla.buffer<ragged, 8x576xbf16>, !mla.rows<576xf16> -> <8>
   %s = mla.causal %dot : <8>

@@ -1,34 +1,37 @@
-// A reader that may find another tile, a copy that may overtake a reader, a missing barrier, a copy left under way.
+// A reader that may find another tile, a copy that may overtake a reader, a missing barrier or one that is too narrow, a copy
+// left under way, a ring that is overwritten while it is used.
 // RUN: mla-opt %s --tile-verify-pipeline -split-input-file -verify-diagnostics
 
-tile.kernel @"pipeline-read"(%kv: !mla.buffer<paged, 64xf16>, %q: !tile.fragment<operand, 16x8xf16>, %n: i32, %flag: i1, %f: f32, %plan: !tile.plan)
+tile.kernel @"pipeline-read"(%kv: !mla.buffer<paged, 64xf16>, %q: !mla.buffer<ragged, 8x64xf16>, %n: i32, %flag: i1, %f: f32, %plan: !tile.plan)
     attributes {compute = f16, heads = 8 : i64,
-                schedule = #tile.schedule<rows = 8, tokens = 32, stages = 2, dimWarps = 4, tokenWarps = 1>} {
+                schedule = #tile.schedule<rows = 8, tokens = 32, stages = 2, groups = 1, tokenWarps = 2, rowWarps = 1>} {
   %ring = tile.alloc "kv" at 0 : <2x32x64xf16, pitch = 144>
+  %rows = tile.alloc "query" at 9216 : <1x8x64xf16, pitch = 144>
   tile.items %plan {
   ^bb0(%item: !tile.item):
     %zero = arith.constant 0 : i32
     // expected-error@+1 {{needs tile 0 and finds nothing, for 0 tiles [pipeline-read]}}
-    %s = tile.score %q, %ring[%zero] : <operand, 16x8xf16>, <2x32x64xf16, pitch = 144> -> <accumulator, 32x8xf32>
+    %s = tile.score %rows, %ring[%zero] : <1x8x64xf16, pitch = 144>, <2x32x64xf16, pitch = 144> -> <accumulator, 16x8xf32>
   }
   tile.return
 }
 
 // -----
 
-tile.kernel @"pipeline-read"(%kv: !mla.buffer<paged, 64xf16>, %q: !tile.fragment<operand, 16x8xf16>, %n: i32, %flag: i1, %f: f32, %plan: !tile.plan)
+tile.kernel @"pipeline-read"(%kv: !mla.buffer<paged, 64xf16>, %q: !mla.buffer<ragged, 8x64xf16>, %n: i32, %flag: i1, %f: f32, %plan: !tile.plan)
     attributes {compute = f16, heads = 8 : i64,
-                schedule = #tile.schedule<rows = 8, tokens = 32, stages = 2, dimWarps = 4, tokenWarps = 1>} {
+                schedule = #tile.schedule<rows = 8, tokens = 32, stages = 2, groups = 1, tokenWarps = 2, rowWarps = 1>} {
   %ring = tile.alloc "kv" at 0 : <2x32x64xf16, pitch = 144>
+  %rows = tile.alloc "query" at 9216 : <1x8x64xf16, pitch = 144>
   tile.items %plan {
   ^bb0(%item: !tile.item):
     %zero = arith.constant 0 : i32
     %yes = arith.constant true
-    %at = tile.locate %kv[%item, %zero] : <paged, 64xf16>
-    tile.copy %kv at %at to %ring[%zero] if %yes : <paged, 64xf16> to <2x32x64xf16, pitch = 144>
+    %at = tile.locate %kv[%item, %zero] : <paged, 64xf16> -> <2>
+    tile.copy %kv at %at to %ring[%zero] if %yes : <paged, 64xf16>, <2> to <2x32x64xf16, pitch = 144>
     tile.commit
     // expected-error@+1 {{needs tile 0 and finds a copy under way (0), for 0 tiles [pipeline-read]}}
-    %s = tile.score %q, %ring[%zero] : <operand, 16x8xf16>, <2x32x64xf16, pitch = 144> -> <accumulator, 32x8xf32>
+    %s = tile.score %rows, %ring[%zero] : <1x8x64xf16, pitch = 144>, <2x32x64xf16, pitch = 144> -> <accumulator, 16x8xf32>
   }
   tile.return
 }
@@ -36,64 +39,67 @@ tile.kernel @"pipeline-read"(%kv: !mla.buffer<paged, 64xf16>, %q: !tile.fragment
 // -----
 
 // The one group may still be under way.
-tile.kernel @"pipeline-read"(%kv: !mla.buffer<paged, 64xf16>, %q: !tile.fragment<operand, 16x8xf16>, %n: i32, %flag: i1, %f: f32, %plan: !tile.plan)
+tile.kernel @"pipeline-read"(%kv: !mla.buffer<paged, 64xf16>, %q: !mla.buffer<ragged, 8x64xf16>, %n: i32, %flag: i1, %f: f32, %plan: !tile.plan)
     attributes {compute = f16, heads = 8 : i64,
-                schedule = #tile.schedule<rows = 8, tokens = 32, stages = 2, dimWarps = 4, tokenWarps = 1>} {
+                schedule = #tile.schedule<rows = 8, tokens = 32, stages = 2, groups = 1, tokenWarps = 2, rowWarps = 1>} {
   %ring = tile.alloc "kv" at 0 : <2x32x64xf16, pitch = 144>
+  %rows = tile.alloc "query" at 9216 : <1x8x64xf16, pitch = 144>
   tile.items %plan {
   ^bb0(%item: !tile.item):
     %zero = arith.constant 0 : i32
     %yes = arith.constant true
-    %at = tile.locate %kv[%item, %zero] : <paged, 64xf16>
-    tile.copy %kv at %at to %ring[%zero] if %yes : <paged, 64xf16> to <2x32x64xf16, pitch = 144>
+    %at = tile.locate %kv[%item, %zero] : <paged, 64xf16> -> <2>
+    tile.copy %kv at %at to %ring[%zero] if %yes : <paged, 64xf16>, <2> to <2x32x64xf16, pitch = 144>
     tile.commit
     tile.wait 1
     tile.barrier
     // expected-error@+1 {{needs tile 0 and finds a copy under way (0), for 0 tiles [pipeline-read]}}
-    %s = tile.score %q, %ring[%zero] : <operand, 16x8xf16>, <2x32x64xf16, pitch = 144> -> <accumulator, 32x8xf32>
+    %s = tile.score %rows, %ring[%zero] : <1x8x64xf16, pitch = 144>, <2x32x64xf16, pitch = 144> -> <accumulator, 16x8xf32>
   }
   tile.return
 }
 
 // -----
 
-// A thread waits for its own copies only.
-tile.kernel @"pipeline-read"(%kv: !mla.buffer<paged, 64xf16>, %q: !tile.fragment<operand, 16x8xf16>, %n: i32, %flag: i1, %f: f32, %plan: !tile.plan)
+// Landed for this thread, not for those that copied the rest.
+tile.kernel @"pipeline-read"(%kv: !mla.buffer<paged, 64xf16>, %q: !mla.buffer<ragged, 8x64xf16>, %n: i32, %flag: i1, %f: f32, %plan: !tile.plan)
     attributes {compute = f16, heads = 8 : i64,
-                schedule = #tile.schedule<rows = 8, tokens = 32, stages = 2, dimWarps = 4, tokenWarps = 1>} {
+                schedule = #tile.schedule<rows = 8, tokens = 32, stages = 2, groups = 1, tokenWarps = 2, rowWarps = 1>} {
   %ring = tile.alloc "kv" at 0 : <2x32x64xf16, pitch = 144>
+  %rows = tile.alloc "query" at 9216 : <1x8x64xf16, pitch = 144>
   tile.items %plan {
   ^bb0(%item: !tile.item):
     %zero = arith.constant 0 : i32
     %yes = arith.constant true
-    %at = tile.locate %kv[%item, %zero] : <paged, 64xf16>
-    tile.copy %kv at %at to %ring[%zero] if %yes : <paged, 64xf16> to <2x32x64xf16, pitch = 144>
+    %at = tile.locate %kv[%item, %zero] : <paged, 64xf16> -> <2>
+    tile.copy %kv at %at to %ring[%zero] if %yes : <paged, 64xf16>, <2> to <2x32x64xf16, pitch = 144>
     tile.commit
     tile.wait 0
     // expected-error@+1 {{needs tile 0 and finds a copy that is not visible to all (0), for 0 tiles [pipeline-read]}}
-    %s = tile.score %q, %ring[%zero] : <operand, 16x8xf16>, <2x32x64xf16, pitch = 144> -> <accumulator, 32x8xf32>
+    %s = tile.score %rows, %ring[%zero] : <1x8x64xf16, pitch = 144>, <2x32x64xf16, pitch = 144> -> <accumulator, 16x8xf32>
   }
   tile.return
 }
 
 // -----
 
-// The barrier comes too early.
-tile.kernel @"pipeline-read"(%kv: !mla.buffer<paged, 64xf16>, %q: !tile.fragment<operand, 16x8xf16>, %n: i32, %flag: i1, %f: f32, %plan: !tile.plan)
+// They met too early.
+tile.kernel @"pipeline-read"(%kv: !mla.buffer<paged, 64xf16>, %q: !mla.buffer<ragged, 8x64xf16>, %n: i32, %flag: i1, %f: f32, %plan: !tile.plan)
     attributes {compute = f16, heads = 8 : i64,
-                schedule = #tile.schedule<rows = 8, tokens = 32, stages = 2, dimWarps = 4, tokenWarps = 1>} {
+                schedule = #tile.schedule<rows = 8, tokens = 32, stages = 2, groups = 1, tokenWarps = 2, rowWarps = 1>} {
   %ring = tile.alloc "kv" at 0 : <2x32x64xf16, pitch = 144>
+  %rows = tile.alloc "query" at 9216 : <1x8x64xf16, pitch = 144>
   tile.items %plan {
   ^bb0(%item: !tile.item):
     %zero = arith.constant 0 : i32
     %yes = arith.constant true
-    %at = tile.locate %kv[%item, %zero] : <paged, 64xf16>
-    tile.copy %kv at %at to %ring[%zero] if %yes : <paged, 64xf16> to <2x32x64xf16, pitch = 144>
+    %at = tile.locate %kv[%item, %zero] : <paged, 64xf16> -> <2>
+    tile.copy %kv at %at to %ring[%zero] if %yes : <paged, 64xf16>, <2> to <2x32x64xf16, pitch = 144>
     tile.commit
-    tile.barrier
+    tile.sync
     tile.wait 0
     // expected-error@+1 {{needs tile 0 and finds a copy that is not visible to all (0), for 0 tiles [pipeline-read]}}
-    %s = tile.score %q, %ring[%zero] : <operand, 16x8xf16>, <2x32x64xf16, pitch = 144> -> <accumulator, 32x8xf32>
+    %s = tile.score %rows, %ring[%zero] : <1x8x64xf16, pitch = 144>, <2x32x64xf16, pitch = 144> -> <accumulator, 16x8xf32>
   }
   tile.return
 }
@@ -101,80 +107,86 @@ tile.kernel @"pipeline-read"(%kv: !mla.buffer<paged, 64xf16>, %q: !tile.fragment
 // -----
 
 // Each tile is scored once.
-tile.kernel @"pipeline-read"(%kv: !mla.buffer<paged, 64xf16>, %q: !tile.fragment<operand, 16x8xf16>, %n: i32, %flag: i1, %f: f32, %plan: !tile.plan)
+tile.kernel @"pipeline-read"(%kv: !mla.buffer<paged, 64xf16>, %q: !mla.buffer<ragged, 8x64xf16>, %n: i32, %flag: i1, %f: f32, %plan: !tile.plan)
     attributes {compute = f16, heads = 8 : i64,
-                schedule = #tile.schedule<rows = 8, tokens = 32, stages = 2, dimWarps = 4, tokenWarps = 1>} {
+                schedule = #tile.schedule<rows = 8, tokens = 32, stages = 2, groups = 1, tokenWarps = 2, rowWarps = 1>} {
   %ring = tile.alloc "kv" at 0 : <2x32x64xf16, pitch = 144>
+  %rows = tile.alloc "query" at 9216 : <1x8x64xf16, pitch = 144>
   tile.items %plan {
   ^bb0(%item: !tile.item):
     %zero = arith.constant 0 : i32
     %yes = arith.constant true
-    %at = tile.locate %kv[%item, %zero] : <paged, 64xf16>
-    tile.copy %kv at %at to %ring[%zero] if %yes : <paged, 64xf16> to <2x32x64xf16, pitch = 144>
+    tile.load_query %q[%item] for f16 to %rows : <ragged, 8x64xf16> to <1x8x64xf16, pitch = 144>
+    %at = tile.locate %kv[%item, %zero] : <paged, 64xf16> -> <2>
+    tile.copy %kv at %at to %ring[%zero] if %yes : <paged, 64xf16>, <2> to <2x32x64xf16, pitch = 144>
     tile.commit
     tile.wait 0
     tile.barrier
-    %s = tile.score %q, %ring[%zero] : <operand, 16x8xf16>, <2x32x64xf16, pitch = 144> -> <accumulator, 32x8xf32>
+    %s = tile.score %rows, %ring[%zero] : <1x8x64xf16, pitch = 144>, <2x32x64xf16, pitch = 144> -> <accumulator, 16x8xf32>
     // expected-error@+1 {{needs tile 1 and finds a tile (0), for 0 tiles [pipeline-read]}}
-    %s2 = tile.score %q, %ring[%zero] : <operand, 16x8xf16>, <2x32x64xf16, pitch = 144> -> <accumulator, 32x8xf32>
+    %s2 = tile.score %rows, %ring[%zero] : <1x8x64xf16, pitch = 144>, <2x32x64xf16, pitch = 144> -> <accumulator, 16x8xf32>
   }
   tile.return
 }
 
 // -----
 
-tile.kernel @"pipeline-refill"(%kv: !mla.buffer<paged, 64xf16>, %q: !tile.fragment<operand, 16x8xf16>, %n: i32, %flag: i1, %f: f32, %plan: !tile.plan)
+tile.kernel @"pipeline-refill"(%kv: !mla.buffer<paged, 64xf16>, %q: !mla.buffer<ragged, 8x64xf16>, %n: i32, %flag: i1, %f: f32, %plan: !tile.plan)
     attributes {compute = f16, heads = 8 : i64,
-                schedule = #tile.schedule<rows = 8, tokens = 32, stages = 2, dimWarps = 4, tokenWarps = 1>} {
+                schedule = #tile.schedule<rows = 8, tokens = 32, stages = 2, groups = 1, tokenWarps = 2, rowWarps = 1>} {
   %ring = tile.alloc "kv" at 0 : <2x32x64xf16, pitch = 144>
+  %rows = tile.alloc "query" at 9216 : <1x8x64xf16, pitch = 144>
   tile.items %plan {
   ^bb0(%item: !tile.item):
     %zero = arith.constant 0 : i32
     %yes = arith.constant true
-    %at = tile.locate %kv[%item, %zero] : <paged, 64xf16>
-    tile.copy %kv at %at to %ring[%zero] if %yes : <paged, 64xf16> to <2x32x64xf16, pitch = 144>
+    tile.load_query %q[%item] for f16 to %rows : <ragged, 8x64xf16> to <1x8x64xf16, pitch = 144>
+    %at = tile.locate %kv[%item, %zero] : <paged, 64xf16> -> <2>
+    tile.copy %kv at %at to %ring[%zero] if %yes : <paged, 64xf16>, <2> to <2x32x64xf16, pitch = 144>
     tile.commit
     tile.wait 0
     tile.barrier
-    %s = tile.score %q, %ring[%zero] : <operand, 16x8xf16>, <2x32x64xf16, pitch = 144> -> <accumulator, 32x8xf32>
+    %s = tile.score %rows, %ring[%zero] : <1x8x64xf16, pitch = 144>, <2x32x64xf16, pitch = 144> -> <accumulator, 16x8xf32>
     // expected-error@+1 {{refills a stage whose tile 0 may still be read, for 0 tiles [pipeline-refill]}}
-    tile.copy %kv at %at to %ring[%zero] if %yes : <paged, 64xf16> to <2x32x64xf16, pitch = 144>
+    tile.copy %kv at %at to %ring[%zero] if %yes : <paged, 64xf16>, <2> to <2x32x64xf16, pitch = 144>
   }
   tile.return
 }
 
 // -----
 
-tile.kernel @"pipeline-refill"(%kv: !mla.buffer<paged, 64xf16>, %q: !tile.fragment<operand, 16x8xf16>, %n: i32, %flag: i1, %f: f32, %plan: !tile.plan)
+tile.kernel @"pipeline-refill"(%kv: !mla.buffer<paged, 64xf16>, %q: !mla.buffer<ragged, 8x64xf16>, %n: i32, %flag: i1, %f: f32, %plan: !tile.plan)
     attributes {compute = f16, heads = 8 : i64,
-                schedule = #tile.schedule<rows = 8, tokens = 32, stages = 2, dimWarps = 4, tokenWarps = 1>} {
+                schedule = #tile.schedule<rows = 8, tokens = 32, stages = 2, groups = 1, tokenWarps = 2, rowWarps = 1>} {
   %ring = tile.alloc "kv" at 0 : <2x32x64xf16, pitch = 144>
+  %rows = tile.alloc "query" at 9216 : <1x8x64xf16, pitch = 144>
   tile.items %plan {
   ^bb0(%item: !tile.item):
     %zero = arith.constant 0 : i32
     %yes = arith.constant true
-    %at = tile.locate %kv[%item, %zero] : <paged, 64xf16>
-    tile.copy %kv at %at to %ring[%zero] if %yes : <paged, 64xf16> to <2x32x64xf16, pitch = 144>
+    %at = tile.locate %kv[%item, %zero] : <paged, 64xf16> -> <2>
+    tile.copy %kv at %at to %ring[%zero] if %yes : <paged, 64xf16>, <2> to <2x32x64xf16, pitch = 144>
     tile.commit
     // expected-error@+1 {{refills a stage whose tile 0 is still under way, for 0 tiles [pipeline-refill]}}
-    tile.copy %kv at %at to %ring[%zero] if %yes : <paged, 64xf16> to <2x32x64xf16, pitch = 144>
+    tile.copy %kv at %at to %ring[%zero] if %yes : <paged, 64xf16>, <2> to <2x32x64xf16, pitch = 144>
   }
   tile.return
 }
 
 // -----
 
-tile.kernel @"pipeline-drain"(%kv: !mla.buffer<paged, 64xf16>, %q: !tile.fragment<operand, 16x8xf16>, %n: i32, %flag: i1, %f: f32, %plan: !tile.plan)
+tile.kernel @"pipeline-drain"(%kv: !mla.buffer<paged, 64xf16>, %q: !mla.buffer<ragged, 8x64xf16>, %n: i32, %flag: i1, %f: f32, %plan: !tile.plan)
     attributes {compute = f16, heads = 8 : i64,
-                schedule = #tile.schedule<rows = 8, tokens = 32, stages = 2, dimWarps = 4, tokenWarps = 1>} {
+                schedule = #tile.schedule<rows = 8, tokens = 32, stages = 2, groups = 1, tokenWarps = 2, rowWarps = 1>} {
   %ring = tile.alloc "kv" at 0 : <2x32x64xf16, pitch = 144>
+  %rows = tile.alloc "query" at 9216 : <1x8x64xf16, pitch = 144>
   // expected-error@+1 {{ends with a copy of tile 0 under way, for 0 tiles [pipeline-drain]}}
   tile.items %plan {
   ^bb0(%item: !tile.item):
     %zero = arith.constant 0 : i32
     %yes = arith.constant true
-    %at = tile.locate %kv[%item, %zero] : <paged, 64xf16>
-    tile.copy %kv at %at to %ring[%zero] if %yes : <paged, 64xf16> to <2x32x64xf16, pitch = 144>
+    %at = tile.locate %kv[%item, %zero] : <paged, 64xf16> -> <2>
+    tile.copy %kv at %at to %ring[%zero] if %yes : <paged, 64xf16>, <2> to <2x32x64xf16, pitch = 144>
     tile.commit
   }
   tile.return
@@ -182,63 +194,259 @@ tile.kernel @"pipeline-drain"(%kv: !mla.buffer<paged, 64xf16>, %q: !tile.fragmen
 
 // -----
 
-tile.kernel @"pipeline-barrier"(%kv: !mla.buffer<paged, 64xf16>, %q: !tile.fragment<operand, 16x8xf16>, %n: i32, %flag: i1, %f: f32, %plan: !tile.plan)
+// The query is the block's: a group's barrier does not order it.
+tile.kernel @"pipeline-barrier"(%kv: !mla.buffer<paged, 64xf16>, %q: !mla.buffer<ragged, 8x64xf16>, %n: i32, %flag: i1, %f: f32, %plan: !tile.plan)
     attributes {compute = f16, heads = 8 : i64,
-                schedule = #tile.schedule<rows = 8, tokens = 32, stages = 2, dimWarps = 4, tokenWarps = 1>} {
+                schedule = #tile.schedule<rows = 8, tokens = 32, stages = 2, groups = 1, tokenWarps = 2, rowWarps = 1>} {
   %ring = tile.alloc "kv" at 0 : <2x32x64xf16, pitch = 144>
-  %planes = tile.alloc "scores" at 9216 : <4x8x32xf32, pitch = 144>
-  %probs = tile.alloc "probs" at 13824 : <1x8x32xf16, pitch = 80>
-  %factor = tile.alloc "row_factor" at 14464 : <1x1x8xf32, pitch = 32>
+  %rows = tile.alloc "query" at 9216 : <1x8x64xf16, pitch = 144>
   tile.items %plan {
   ^bb0(%item: !tile.item):
     %zero = arith.constant 0 : i32
     %yes = arith.constant true
-    %at = tile.locate %kv[%item, %zero] : <paged, 64xf16>
-    tile.copy %kv at %at to %ring[%zero] if %yes : <paged, 64xf16> to <2x32x64xf16, pitch = 144>
+    // expected-note@+1 {{the other use}}
+    tile.load_query %q[%item] for f16 to %rows : <ragged, 8x64xf16> to <1x8x64xf16, pitch = 144>
+    %at = tile.locate %kv[%item, %zero] : <paged, 64xf16> -> <2>
+    tile.copy %kv at %at to %ring[%zero] if %yes : <paged, 64xf16>, <2> to <2x32x64xf16, pitch = 144>
+    tile.commit
+    tile.wait 0
+    tile.sync
+    // expected-error@+1 {{uses shared memory that another thread may still use: no barrier lies between, for 0 tiles [pipeline-barrier]}}
+    %s = tile.score %rows, %ring[%zero] : <1x8x64xf16, pitch = 144>, <2x32x64xf16, pitch = 144> -> <accumulator, 16x8xf32>
+  }
+  tile.return
+}
+
+// -----
+
+// Maxima that other warps have not stored yet.
+tile.kernel @"pipeline-barrier"(%kv: !mla.buffer<paged, 64xf16>, %q: !mla.buffer<ragged, 8x64xf16>, %n: i32, %flag: i1, %f: f32, %plan: !tile.plan)
+    attributes {compute = f16, heads = 8 : i64,
+                schedule = #tile.schedule<rows = 8, tokens = 32, stages = 2, groups = 1, tokenWarps = 2, rowWarps = 1>} {
+  %ring = tile.alloc "kv" at 0 : <2x32x64xf16, pitch = 144>
+  %rows = tile.alloc "query" at 9216 : <1x8x64xf16, pitch = 144>
+  %probs = tile.alloc "probs" at 10368 : <1x8x32xf16, pitch = 80>
+  %maxima = tile.alloc "maxima" at 11008 : <2x1x8xf32, pitch = 32>
+  %stats = tile.alloc "stats" at 11072 : <3x1x8xf32, pitch = 32>
+  tile.items %plan {
+  ^bb0(%item: !tile.item):
+    %zero = arith.constant 0 : i32
+    %yes = arith.constant true
+    tile.load_query %q[%item] for f16 to %rows : <ragged, 8x64xf16> to <1x8x64xf16, pitch = 144>
+    %at = tile.locate %kv[%item, %zero] : <paged, 64xf16> -> <2>
+    tile.copy %kv at %at to %ring[%zero] if %yes : <paged, 64xf16>, <2> to <2x32x64xf16, pitch = 144>
     tile.commit
     tile.wait 0
     tile.barrier
-    %s = tile.score %q, %ring[%zero] : <operand, 16x8xf16>, <2x32x64xf16, pitch = 144> -> <accumulator, 32x8xf32>
+    %low = tile.splat 0.0 : <stats, 1x8xf32>
+    %s = tile.score %rows, %ring[%zero] : <1x8x64xf16, pitch = 144>, <2x32x64xf16, pitch = 144> -> <accumulator, 16x8xf32>
     // expected-note@+1 {{the other use}}
-    tile.store_scores %s to %planes : <accumulator, 32x8xf32> to <4x8x32xf32, pitch = 144>
+    tile.store_maxima %s to %maxima : <accumulator, 16x8xf32> to <2x1x8xf32, pitch = 32>
     // expected-error@+1 {{uses shared memory that another thread may still use: no barrier lies between, for 0 tiles [pipeline-barrier]}}
-    %max, %sum = tile.softmax %planes to %probs, %factor[%item, %zero] scale %f stats %f, %f : <4x8x32xf32, pitch = 144> to <1x8x32xf16, pitch = 80>, <1x1x8xf32, pitch = 32>
+    %max, %sum, %shrink = tile.softmax %s to %probs stats %low, %low with %maxima : <accumulator, 16x8xf32> to <1x8x32xf16, pitch = 80> stats <stats, 1x8xf32> with !tile.shared<2x1x8xf32, pitch = 32>
   }
   tile.return
 }
 
 // -----
 
-// Scores that nothing has written.
-tile.kernel @"pipeline-barrier"(%kv: !mla.buffer<paged, 64xf16>, %q: !tile.fragment<operand, 16x8xf16>, %n: i32, %flag: i1, %f: f32, %plan: !tile.plan)
+// Probabilities that are not there yet.
+tile.kernel @"pipeline-barrier"(%kv: !mla.buffer<paged, 64xf16>, %q: !mla.buffer<ragged, 8x64xf16>, %n: i32, %flag: i1, %f: f32, %plan: !tile.plan)
     attributes {compute = f16, heads = 8 : i64,
-                schedule = #tile.schedule<rows = 8, tokens = 32, stages = 2, dimWarps = 4, tokenWarps = 1>} {
+                schedule = #tile.schedule<rows = 8, tokens = 32, stages = 2, groups = 1, tokenWarps = 2, rowWarps = 1>} {
   %ring = tile.alloc "kv" at 0 : <2x32x64xf16, pitch = 144>
-  %planes = tile.alloc "scores" at 9216 : <4x8x32xf32, pitch = 144>
-  %probs = tile.alloc "probs" at 13824 : <1x8x32xf16, pitch = 80>
-  %factor = tile.alloc "row_factor" at 14464 : <1x1x8xf32, pitch = 32>
+  %rows = tile.alloc "query" at 9216 : <1x8x64xf16, pitch = 144>
+  %probs = tile.alloc "probs" at 10368 : <1x8x32xf16, pitch = 80>
+  %maxima = tile.alloc "maxima" at 11008 : <2x1x8xf32, pitch = 32>
+  %stats = tile.alloc "stats" at 11072 : <3x1x8xf32, pitch = 32>
   tile.items %plan {
   ^bb0(%item: !tile.item):
     %zero = arith.constant 0 : i32
+    %yes = arith.constant true
+    tile.load_query %q[%item] for f16 to %rows : <ragged, 8x64xf16> to <1x8x64xf16, pitch = 144>
+    %at = tile.locate %kv[%item, %zero] : <paged, 64xf16> -> <2>
+    tile.copy %kv at %at to %ring[%zero] if %yes : <paged, 64xf16>, <2> to <2x32x64xf16, pitch = 144>
+    tile.commit
+    tile.wait 0
+    tile.barrier
+    %low = tile.splat 0.0 : <stats, 1x8xf32>
+    %s = tile.score %rows, %ring[%zero] : <1x8x64xf16, pitch = 144>, <2x32x64xf16, pitch = 144> -> <accumulator, 16x8xf32>
+    tile.store_maxima %s to %maxima : <accumulator, 16x8xf32> to <2x1x8xf32, pitch = 32>
+    tile.sync
+    // expected-note@+1 {{the other use}}
+    %max, %sum, %shrink = tile.softmax %s to %probs stats %low, %low with %maxima : <accumulator, 16x8xf32> to <1x8x32xf16, pitch = 80> stats <stats, 1x8xf32> with !tile.shared<2x1x8xf32, pitch = 32>
+    %acc = tile.splat 0.0 : <accumulator, 32x8xf32>
+    // expected-error@+1 {{uses shared memory that another thread may still use: no barrier lies between, for 0 tiles [pipeline-barrier]}}
+    %next = tile.weigh %acc, %probs, %ring[%zero] columns 0 + 64 : <accumulator, 32x8xf32>, <1x8x32xf16, pitch = 80>, <2x32x64xf16, pitch = 144>
+  }
+  tile.return
+}
+
+// -----
+
+// Maxima that are still being read.
+tile.kernel @"pipeline-barrier"(%kv: !mla.buffer<paged, 64xf16>, %q: !mla.buffer<ragged, 8x64xf16>, %n: i32, %flag: i1, %f: f32, %plan: !tile.plan)
+    attributes {compute = f16, heads = 8 : i64,
+                schedule = #tile.schedule<rows = 8, tokens = 32, stages = 2, groups = 1, tokenWarps = 2, rowWarps = 1>} {
+  %ring = tile.alloc "kv" at 0 : <2x32x64xf16, pitch = 144>
+  %rows = tile.alloc "query" at 9216 : <1x8x64xf16, pitch = 144>
+  %probs = tile.alloc "probs" at 10368 : <1x8x32xf16, pitch = 80>
+  %maxima = tile.alloc "maxima" at 11008 : <2x1x8xf32, pitch = 32>
+  %stats = tile.alloc "stats" at 11072 : <3x1x8xf32, pitch = 32>
+  tile.items %plan {
+  ^bb0(%item: !tile.item):
+    %zero = arith.constant 0 : i32
+    %yes = arith.constant true
+    tile.load_query %q[%item] for f16 to %rows : <ragged, 8x64xf16> to <1x8x64xf16, pitch = 144>
+    %at = tile.locate %kv[%item, %zero] : <paged, 64xf16> -> <2>
+    tile.copy %kv at %at to %ring[%zero] if %yes : <paged, 64xf16>, <2> to <2x32x64xf16, pitch = 144>
+    tile.commit
+    tile.wait 0
+    tile.barrier
+    %low = tile.splat 0.0 : <stats, 1x8xf32>
+    %s = tile.score %rows, %ring[%zero] : <1x8x64xf16, pitch = 144>, <2x32x64xf16, pitch = 144> -> <accumulator, 16x8xf32>
+    tile.store_maxima %s to %maxima : <accumulator, 16x8xf32> to <2x1x8xf32, pitch = 32>
+    tile.sync
+    // expected-note@+1 {{the other use}}
+    %max, %sum, %shrink = tile.softmax %s to %probs stats %low, %low with %maxima : <accumulator, 16x8xf32> to <1x8x32xf16, pitch = 80> stats <stats, 1x8xf32> with !tile.shared<2x1x8xf32, pitch = 32>
+    // expected-error@+1 {{uses shared memory that another thread may still use: no barrier lies between, for 0 tiles [pipeline-barrier]}}
+    tile.store_maxima %s to %maxima : <accumulator, 16x8xf32> to <2x1x8xf32, pitch = 32>
+  }
+  tile.return
+}
+
+// -----
+
+// Statistics of all groups: a group's barrier does not order them.
+tile.kernel @"pipeline-barrier"(%kv: !mla.buffer<paged, 64xf16>, %q: !mla.buffer<ragged, 8x64xf16>, %n: i32, %flag: i1, %f: f32, %plan: !tile.plan)
+    attributes {compute = f16, heads = 8 : i64,
+                schedule = #tile.schedule<rows = 8, tokens = 32, stages = 2, groups = 1, tokenWarps = 2, rowWarps = 1>} {
+  %ring = tile.alloc "kv" at 0 : <2x32x64xf16, pitch = 144>
+  %rows = tile.alloc "query" at 9216 : <1x8x64xf16, pitch = 144>
+  %probs = tile.alloc "probs" at 10368 : <1x8x32xf16, pitch = 80>
+  %maxima = tile.alloc "maxima" at 11008 : <2x1x8xf32, pitch = 32>
+  %stats = tile.alloc "stats" at 11072 : <3x1x8xf32, pitch = 32>
+  tile.items %plan {
+  ^bb0(%item: !tile.item):
+    %low = tile.splat 0.0 : <stats, 1x8xf32>
+    // expected-note@+1 {{the other use}}
+    tile.store_stats %low, %low to %stats : <stats, 1x8xf32> to <3x1x8xf32, pitch = 32>
+    tile.sync
+    // expected-error@+1 {{uses shared memory that another thread may still use: no barrier lies between, for 0 tiles [pipeline-barrier]}}
+    %factor = tile.finish_rows %item, %plan, %low, %stats times %f : <stats, 1x8xf32>, <3x1x8xf32, pitch = 32> -> <stats, 1x8xf32>
+  }
+  tile.return
+}
+
+// -----
+
+// Statistics that nothing has written.
+tile.kernel @"pipeline-barrier"(%kv: !mla.buffer<paged, 64xf16>, %q: !mla.buffer<ragged, 8x64xf16>, %n: i32, %flag: i1, %f: f32, %plan: !tile.plan)
+    attributes {compute = f16, heads = 8 : i64,
+                schedule = #tile.schedule<rows = 8, tokens = 32, stages = 2, groups = 1, tokenWarps = 2, rowWarps = 1>} {
+  %ring = tile.alloc "kv" at 0 : <2x32x64xf16, pitch = 144>
+  %rows = tile.alloc "query" at 9216 : <1x8x64xf16, pitch = 144>
+  %probs = tile.alloc "probs" at 10368 : <1x8x32xf16, pitch = 80>
+  %maxima = tile.alloc "maxima" at 11008 : <2x1x8xf32, pitch = 32>
+  %stats = tile.alloc "stats" at 11072 : <3x1x8xf32, pitch = 32>
+  tile.items %plan {
+  ^bb0(%item: !tile.item):
+    %low = tile.splat 0.0 : <stats, 1x8xf32>
     // expected-note@+2 {{the other use}}
     // expected-error@+1 {{uses shared memory that another thread may still use: no barrier lies between, for 0 tiles [pipeline-barrier]}}
-    %max, %sum = tile.softmax %planes to %probs, %factor[%item, %zero] scale %f stats %f, %f : <4x8x32xf32, pitch = 144> to <1x8x32xf16, pitch = 80>, <1x1x8xf32, pitch = 32>
+    %factor = tile.finish_rows %item, %plan, %low, %stats times %f : <stats, 1x8xf32>, <3x1x8xf32, pitch = 32> -> <stats, 1x8xf32>
   }
   tile.return
 }
 
 // -----
 
-tile.kernel @"pipeline-stage"(%kv: !mla.buffer<paged, 64xf16>, %q: !tile.fragment<operand, 16x8xf16>, %n: i32, %flag: i1, %f: f32, %plan: !tile.plan)
+// The ring is still read.
+tile.kernel @"pipeline-merge"(%kv: !mla.buffer<paged, 64xf16>, %q: !mla.buffer<ragged, 8x64xf16>, %n: i32, %flag: i1, %f: f32, %plan: !tile.plan)
     attributes {compute = f16, heads = 8 : i64,
-                schedule = #tile.schedule<rows = 8, tokens = 32, stages = 2, dimWarps = 4, tokenWarps = 1>} {
+                schedule = #tile.schedule<rows = 8, tokens = 32, stages = 2, groups = 1, tokenWarps = 2, rowWarps = 1>} {
   %ring = tile.alloc "kv" at 0 : <2x32x64xf16, pitch = 144>
+  %rows = tile.alloc "query" at 9216 : <1x8x64xf16, pitch = 144>
   tile.items %plan {
   ^bb0(%item: !tile.item):
     %zero = arith.constant 0 : i32
+    %yes = arith.constant true
+    tile.load_query %q[%item] for f16 to %rows : <ragged, 8x64xf16> to <1x8x64xf16, pitch = 144>
+    %at = tile.locate %kv[%item, %zero] : <paged, 64xf16> -> <2>
+    tile.copy %kv at %at to %ring[%zero] if %yes : <paged, 64xf16>, <2> to <2x32x64xf16, pitch = 144>
+    tile.commit
+    tile.wait 0
+    tile.barrier
+    %acc = tile.splat 0.0 : <accumulator, 32x8xf32>
+    %s = tile.score %rows, %ring[%zero] : <1x8x64xf16, pitch = 144>, <2x32x64xf16, pitch = 144> -> <accumulator, 16x8xf32>
+    // expected-error@+1 {{overwrites a ring that another group may still use, for 0 tiles [pipeline-merge]}}
+    %merged = tile.merge_groups %acc through %ring : <accumulator, 32x8xf32> through <2x32x64xf16, pitch = 144>
+  }
+  tile.return
+}
+
+// -----
+
+// By another group: a group's barrier is not enough.
+tile.kernel @"pipeline-merge"(%kv: !mla.buffer<paged, 64xf16>, %q: !mla.buffer<ragged, 8x64xf16>, %n: i32, %flag: i1, %f: f32, %plan: !tile.plan)
+    attributes {compute = f16, heads = 8 : i64,
+                schedule = #tile.schedule<rows = 8, tokens = 32, stages = 2, groups = 1, tokenWarps = 2, rowWarps = 1>} {
+  %ring = tile.alloc "kv" at 0 : <2x32x64xf16, pitch = 144>
+  %rows = tile.alloc "query" at 9216 : <1x8x64xf16, pitch = 144>
+  tile.items %plan {
+  ^bb0(%item: !tile.item):
+    %zero = arith.constant 0 : i32
+    %yes = arith.constant true
+    tile.load_query %q[%item] for f16 to %rows : <ragged, 8x64xf16> to <1x8x64xf16, pitch = 144>
+    %at = tile.locate %kv[%item, %zero] : <paged, 64xf16> -> <2>
+    tile.copy %kv at %at to %ring[%zero] if %yes : <paged, 64xf16>, <2> to <2x32x64xf16, pitch = 144>
+    tile.commit
+    tile.wait 0
+    tile.barrier
+    %acc = tile.splat 0.0 : <accumulator, 32x8xf32>
+    %s = tile.score %rows, %ring[%zero] : <1x8x64xf16, pitch = 144>, <2x32x64xf16, pitch = 144> -> <accumulator, 16x8xf32>
+    tile.sync
+    // expected-error@+1 {{overwrites a ring that another group may still use, for 0 tiles [pipeline-merge]}}
+    %merged = tile.merge_groups %acc through %ring : <accumulator, 32x8xf32> through <2x32x64xf16, pitch = 144>
+  }
+  tile.return
+}
+
+// -----
+
+// A copy into it is under way.
+tile.kernel @"pipeline-merge"(%kv: !mla.buffer<paged, 64xf16>, %q: !mla.buffer<ragged, 8x64xf16>, %n: i32, %flag: i1, %f: f32, %plan: !tile.plan)
+    attributes {compute = f16, heads = 8 : i64,
+                schedule = #tile.schedule<rows = 8, tokens = 32, stages = 2, groups = 1, tokenWarps = 2, rowWarps = 1>} {
+  %ring = tile.alloc "kv" at 0 : <2x32x64xf16, pitch = 144>
+  %rows = tile.alloc "query" at 9216 : <1x8x64xf16, pitch = 144>
+  tile.items %plan {
+  ^bb0(%item: !tile.item):
+    %zero = arith.constant 0 : i32
+    %yes = arith.constant true
+    %acc = tile.splat 0.0 : <accumulator, 32x8xf32>
+    %at = tile.locate %kv[%item, %zero] : <paged, 64xf16> -> <2>
+    tile.copy %kv at %at to %ring[%zero] if %yes : <paged, 64xf16>, <2> to <2x32x64xf16, pitch = 144>
+    tile.commit
+    tile.barrier
+    // expected-error@+1 {{overwrites a ring that another group may still use, for 0 tiles [pipeline-merge]}}
+    %merged = tile.merge_groups %acc through %ring : <accumulator, 32x8xf32> through <2x32x64xf16, pitch = 144>
+  }
+  tile.return
+}
+
+// -----
+
+tile.kernel @"pipeline-stage"(%kv: !mla.buffer<paged, 64xf16>, %q: !mla.buffer<ragged, 8x64xf16>, %n: i32, %flag: i1, %f: f32, %plan: !tile.plan)
+    attributes {compute = f16, heads = 8 : i64,
+                schedule = #tile.schedule<rows = 8, tokens = 32, stages = 2, groups = 1, tokenWarps = 2, rowWarps = 1>} {
+  %ring = tile.alloc "kv" at 0 : <2x32x64xf16, pitch = 144>
+  %rows = tile.alloc "query" at 9216 : <1x8x64xf16, pitch = 144>
+  tile.items %plan {
+  ^bb0(%item: !tile.item):
     %two = arith.constant 2 : i32
     // expected-error@+1 {{uses a stage that is not one of the ring's 2 [pipeline-stage]}}
-    %s = tile.score %q, %ring[%two] : <operand, 16x8xf16>, <2x32x64xf16, pitch = 144> -> <accumulator, 32x8xf32>
+    %s = tile.score %rows, %ring[%two] : <1x8x64xf16, pitch = 144>, <2x32x64xf16, pitch = 144> -> <accumulator, 16x8xf32>
   }
   tile.return
 }
@@ -246,25 +454,26 @@ tile.kernel @"pipeline-stage"(%kv: !mla.buffer<paged, 64xf16>, %q: !tile.fragmen
 // -----
 
 // A stage that does not follow from the tile.
-tile.kernel @"pipeline-stage"(%kv: !mla.buffer<paged, 64xf16>, %q: !tile.fragment<operand, 16x8xf16>, %n: i32, %flag: i1, %f: f32, %plan: !tile.plan)
+tile.kernel @"pipeline-stage"(%kv: !mla.buffer<paged, 64xf16>, %q: !mla.buffer<ragged, 8x64xf16>, %n: i32, %flag: i1, %f: f32, %plan: !tile.plan)
     attributes {compute = f16, heads = 8 : i64,
-                schedule = #tile.schedule<rows = 8, tokens = 32, stages = 2, dimWarps = 4, tokenWarps = 1>} {
+                schedule = #tile.schedule<rows = 8, tokens = 32, stages = 2, groups = 1, tokenWarps = 2, rowWarps = 1>} {
   %ring = tile.alloc "kv" at 0 : <2x32x64xf16, pitch = 144>
+  %rows = tile.alloc "query" at 9216 : <1x8x64xf16, pitch = 144>
   tile.items %plan {
   ^bb0(%item: !tile.item):
-    %zero = arith.constant 0 : i32
     // expected-error@+1 {{uses a stage that is not one of the ring's 2 [pipeline-stage]}}
-    %s = tile.score %q, %ring[%n] : <operand, 16x8xf16>, <2x32x64xf16, pitch = 144> -> <accumulator, 32x8xf32>
+    %s = tile.score %rows, %ring[%n] : <1x8x64xf16, pitch = 144>, <2x32x64xf16, pitch = 144> -> <accumulator, 16x8xf32>
   }
   tile.return
 }
 
 // -----
 
-tile.kernel @"pipeline-control"(%kv: !mla.buffer<paged, 64xf16>, %q: !tile.fragment<operand, 16x8xf16>, %n: i32, %flag: i1, %f: f32, %plan: !tile.plan)
+tile.kernel @"pipeline-control"(%kv: !mla.buffer<paged, 64xf16>, %q: !mla.buffer<ragged, 8x64xf16>, %n: i32, %flag: i1, %f: f32, %plan: !tile.plan)
     attributes {compute = f16, heads = 8 : i64,
-                schedule = #tile.schedule<rows = 8, tokens = 32, stages = 2, dimWarps = 4, tokenWarps = 1>} {
+                schedule = #tile.schedule<rows = 8, tokens = 32, stages = 2, groups = 1, tokenWarps = 2, rowWarps = 1>} {
   %ring = tile.alloc "kv" at 0 : <2x32x64xf16, pitch = 144>
+  %rows = tile.alloc "query" at 9216 : <1x8x64xf16, pitch = 144>
   tile.items %plan {
   ^bb0(%item: !tile.item):
     %zero = arith.constant 0 : i32
@@ -278,13 +487,13 @@ tile.kernel @"pipeline-control"(%kv: !mla.buffer<paged, 64xf16>, %q: !tile.fragm
 
 // -----
 
-tile.kernel @"pipeline-control"(%kv: !mla.buffer<paged, 64xf16>, %q: !tile.fragment<operand, 16x8xf16>, %n: i32, %flag: i1, %f: f32, %plan: !tile.plan)
+tile.kernel @"pipeline-control"(%kv: !mla.buffer<paged, 64xf16>, %q: !mla.buffer<ragged, 8x64xf16>, %n: i32, %flag: i1, %f: f32, %plan: !tile.plan)
     attributes {compute = f16, heads = 8 : i64,
-                schedule = #tile.schedule<rows = 8, tokens = 32, stages = 2, dimWarps = 4, tokenWarps = 1>} {
+                schedule = #tile.schedule<rows = 8, tokens = 32, stages = 2, groups = 1, tokenWarps = 2, rowWarps = 1>} {
   %ring = tile.alloc "kv" at 0 : <2x32x64xf16, pitch = 144>
+  %rows = tile.alloc "query" at 9216 : <1x8x64xf16, pitch = 144>
   tile.items %plan {
   ^bb0(%item: !tile.item):
-    %zero = arith.constant 0 : i32
     // expected-error@+1 {{depends on more than the item's tiles [pipeline-control]}}
     scf.if %flag {
       tile.barrier
@@ -295,16 +504,17 @@ tile.kernel @"pipeline-control"(%kv: !mla.buffer<paged, 64xf16>, %q: !tile.fragm
 
 // -----
 
-tile.kernel @"pipeline-control"(%kv: !mla.buffer<paged, 64xf16>, %q: !tile.fragment<operand, 16x8xf16>, %n: i32, %flag: i1, %f: f32, %plan: !tile.plan)
+tile.kernel @"pipeline-control"(%kv: !mla.buffer<paged, 64xf16>, %q: !mla.buffer<ragged, 8x64xf16>, %n: i32, %flag: i1, %f: f32, %plan: !tile.plan)
     attributes {compute = f16, heads = 8 : i64,
-                schedule = #tile.schedule<rows = 8, tokens = 32, stages = 2, dimWarps = 4, tokenWarps = 1>} {
+                schedule = #tile.schedule<rows = 8, tokens = 32, stages = 2, groups = 1, tokenWarps = 2, rowWarps = 1>} {
   %ring = tile.alloc "kv" at 0 : <2x32x64xf16, pitch = 144>
+  %rows = tile.alloc "query" at 9216 : <1x8x64xf16, pitch = 144>
   tile.items %plan {
   ^bb0(%item: !tile.item):
     %zero = arith.constant 0 : i32
-    %at = tile.locate %kv[%item, %zero] : <paged, 64xf16>
+    %at = tile.locate %kv[%item, %zero] : <paged, 64xf16> -> <2>
     // expected-error@+1 {{depends on more than the item's tiles [pipeline-control]}}
-    tile.copy %kv at %at to %ring[%zero] if %flag : <paged, 64xf16> to <2x32x64xf16, pitch = 144>
+    tile.copy %kv at %at to %ring[%zero] if %flag : <paged, 64xf16>, <2> to <2x32x64xf16, pitch = 144>
   }
   tile.return
 }
