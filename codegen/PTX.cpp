@@ -1,9 +1,10 @@
 // LLVM IR and PTX through the NVPTX back end.
 #include "codegen/LLVM.h"
 
+#include "codegen/Instructions.h"
 #include "codegen/Translate.h"
-#include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/InlineAsm.h"
+#include "llvm/IR/Instructions.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/Module.h"
 #include "llvm/MC/TargetRegistry.h"
@@ -68,25 +69,16 @@ struct Compilation {
 
 } // namespace
 
-/// Gives 16-byte asynchronous copies an L2 prefetch size, which no intrinsic has: a row of the cache is read whole, so what
-/// follows a piece in DRAM is wanted soon.
+/// Gives 16-byte asynchronous copies an L2 prefetch size, which no intrinsic has: rows are read whole, so what follows a
+/// piece in memory is wanted soon.
 static void hintCopies(llvm::Module &module) {
-  llvm::Function *copy = module.getFunction("llvm.nvvm.cp.async.cg.shared.global.16.s");
+  llvm::Function *copy = module.getFunction(get(Instr::CopyAsync16).intrinsic);
   if (!copy)
     return;
-  llvm::SmallVector<llvm::CallInst *> calls;
-  for (llvm::User *user : copy->users())
-    calls.push_back(llvm::cast<llvm::CallInst>(user));
-  const char *env = getenv("MLAC_L2");
-  std::string size = env ? env : "256";
-  if (size == "0") return;
-  auto *text = llvm::InlineAsm::get(copy->getFunctionType(), "cp.async.cg.shared.global.L2::" + size + "B [$0], [$1], 16, $2;", "r,l,r,~{memory}",
-                                    /*hasSideEffects=*/true);
-  for (llvm::CallInst *call : calls) {
-    llvm::IRBuilder<> builder(call);
-    builder.CreateCall(copy->getFunctionType(), text, {call->getArgOperand(0), call->getArgOperand(1), call->getArgOperand(2)});
-    call->eraseFromParent();
-  }
+  auto *hinted = llvm::InlineAsm::get(copy->getFunctionType(), "cp.async.cg.shared.global.L2::128B [$0], [$1], 16, $2;",
+                                      "r,l,r,~{memory}", /*hasSideEffects=*/true);
+  for (llvm::User *user : llvm::make_early_inc_range(copy->users()))
+    llvm::cast<llvm::CallInst>(user)->setCalledOperand(hinted);
 }
 
 static LogicalResult prepare(ModuleOp source, const PTXOptions &options, Compilation &compilation) {

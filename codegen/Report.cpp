@@ -58,7 +58,7 @@ static json::Value describeCost(const ScheduledFacts &facts, const Profile &prof
   TileCost cost = costOfTile(facts.shape, facts.schedule, profile);
   return json::Object{{"cycles_per_tile", int64_t(cost.cycles())}, {"memory", int64_t(cost.memory)},
                       {"matrix", int64_t(cost.matrix)},            {"convert", int64_t(cost.convert)},
-                      {"shared", int64_t(cost.shared)},            {"barriers", int64_t(cost.overhead)},
+                      {"shared", int64_t(cost.shared)},            {"issue", int64_t(cost.issue)},
                       {"bound", cost.bound().str()}};
 }
 

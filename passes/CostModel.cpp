@@ -17,23 +17,24 @@ Element elementOf(Type type) {
   return type.isF16() ? Element::F16 : Element::F32;
 }
 
-double TileCost::cycles() const { return std::max(memory, std::max({matrix, convert, shared}) + overhead); }
+double TileCost::cycles() const { return std::max({memory, matrix, convert, shared, issue}); }
 
 StringRef TileCost::bound() const {
-  double compute = std::max({matrix, convert, shared});
-  if (memory >= compute + overhead)
+  double most = cycles();
+  if (most == memory)
     return "memory";
-  if (overhead >= compute)
-    return "barriers";
-  return compute == matrix ? "matrix units" : compute == convert ? "conversions" : "shared memory";
+  if (most == issue)
+    return "instruction latency";
+  return most == matrix ? "matrix units" : most == convert ? "conversions" : "shared memory";
 }
 
 namespace {
-// Measured on an H200 (bench/RESULTS.md): conversion instructions a clock, latency of a DRAM read, and the cycles from
-// one barrier of a tile to the next that no unit accounts for.
+// Measured on an H200 (bench/RESULTS.md): conversion instructions a clock, latency of a DRAM read, and the warp instructions a
+// clock that a warp adds, up to what all of them reach on one SM. A single group has no other to fill its waits.
 constexpr double kConversionsPerClock = 1.74;
 constexpr double kReadLatencySeconds = 0.9e-6;
-constexpr double kBarrierCycles = 700;
+constexpr double kInstructionsPerClockAndWarp = 0.22, kInstructionsPerClock = 1.0;
+constexpr double kSingleGroupPenalty = 1.2;
 } // namespace
 
 /// DRAM time of a tile, or the share of a read's latency that the copies under way leave open.
@@ -44,24 +45,53 @@ static double memoryCycles(const KernelShape &shape, tile::ScheduleAttr schedule
   return std::max(transfer, latency);
 }
 
+namespace {
+
+/// Counts for one of the plan's KV tiles, over all warps of a block.
+struct TileWork {
+  double keyPairs, valuePairs;            // warp-wide conversions of two elements a lane
+  double products;                        // matrix instructions
+  double keyBytes, queryBytes, valueBytes, probBytes, copyBytes; // through shared memory
+  double softmax;                         // instructions
+
+  TileWork(const KernelShape &shape, tile::ScheduleAttr schedule) {
+    double tokens = double(schedule.getBlockTokens()), rows = double(schedule.getRows());
+    double width = double(shape.rowWidth()), valueWidth = double(shape.valueWidth);
+    double stored = shape.cache.getElementType().getIntOrFloatBitWidth() / 8.0, rowWarps = double(schedule.getRowWarps());
+    double warps = double(schedule.getWarps());
+    keyPairs = tokens * width * rowWarps / 64;
+    valuePairs = tokens * valueWidth / 64;
+    products = tokens / 16 * rows / 8 * (width + valueWidth) / 16;
+    copyBytes = tokens * width * stored;
+    keyBytes = copyBytes * rowWarps;
+    valueBytes = tokens * valueWidth * stored;
+    // A warp reads its rows of the query once for all tokens that it scores.
+    queryBytes = tokens / double(schedule.getTokensPerWarp()) * rows * width * 2;
+    probBytes = tokens * rows * 2 * double(1 + schedule.getWarpsPerGroup());
+    double scores = double(schedule.getTokensPerWarp() * schedule.getRowsPerWarp()) / 32;
+    softmax = warps * (12 * scores + 3 * rows + 150);
+  }
+
+  double sharedBytes() const { return keyBytes + queryBytes + valueBytes + probBytes + copyBytes; }
+};
+
+} // namespace
+
 TileCost costOfTile(const KernelShape &shape, tile::ScheduleAttr schedule, const Profile &profile) {
-  double tokens = double(schedule.getBlockTokens()), rows = double(schedule.getRows());
-  double columns = double(shape.rowWidth() * schedule.getRowWarps() + shape.valueWidth);
-  double storedBytes = shape.cache.getElementType().getIntOrFloatBitWidth() / 8.0;
+  TileWork work(shape, schedule);
   const ConversionRow *conversion = findConversion(elementOf(shape.cache.getElementType()), elementOf(shape.compute));
   double perPair = conversion ? conversion->instructionsPerPair : 0;
+  double conversions = (work.keyPairs + work.valuePairs) * perPair;
+  bool permutes = conversion && conversion->how == Conversion::Fp8ToF16; // transposed bytes, before they are converted
   TileCost cost{};
   cost.memory = memoryCycles(shape, schedule, profile);
-  double flops = 2 * tokens * rows * double(shape.rowWidth() + shape.valueWidth);
-  cost.matrix = flops / (profile.mmaFlops / double(profile.multiprocessors) / profile.clock);
-  cost.convert = tokens * columns / 2 / 32 * perPair / kConversionsPerClock;
-  // The query is read once for every 16 tokens that a warp scores, a cached byte once for every row warp and once as value.
-  double queryBytes = tokens / double(schedule.getTokensPerWarp()) * rows * double(shape.rowWidth()) * 2;
-  double keyBytes = tokens * double(shape.cache.getTokenBytes()) * double(schedule.getRowWarps());
-  double valueBytes = tokens * double(shape.valueWidth) * storedBytes;
-  double probBytes = tokens * rows * 2 * double(1 + schedule.getWarpsPerGroup());
-  cost.shared = (tokens * double(shape.cache.getTokenBytes()) + queryBytes + keyBytes + valueBytes + probBytes) / 128;
-  cost.overhead = kBarrierCycles;
+  cost.matrix = 4096 * work.products / (profile.mmaFlops / double(profile.multiprocessors) / profile.clock);
+  cost.convert = conversions / kConversionsPerClock;
+  cost.shared = work.sharedBytes() / 128;
+  double fragments = (work.sharedBytes() - work.copyBytes) / 512, copies = work.copyBytes / 512;
+  double instructions = conversions + (permutes ? work.valuePairs / 2 : 0) + work.products + fragments + copies + work.softmax;
+  double rate = std::min(kInstructionsPerClock, kInstructionsPerClockAndWarp * double(schedule.getWarps()));
+  cost.issue = instructions / rate * (schedule.getGroups() == 1 ? kSingleGroupPenalty : 1);
   return cost;
 }
 
@@ -70,7 +100,9 @@ int64_t estimateRegisters(const KernelShape &shape, tile::ScheduleAttr schedule)
   int64_t accumulator = schedule.getValueDimsPerWarp(shape.valueWidth) / 16 * rowTiles * 4;
   int64_t scores = schedule.getTokensPerWarp() / 16 * (schedule.getRowsPerWarp() / 8) * 4;
   int64_t stats = rowTiles * 2 * 3, addresses = schedule.getCopyRows() * 5;
-  constexpr int64_t rest = 56; // operands under way, addresses, loop state
+  // Operands under way, addresses, loop state: what ptxas 13.0 was seen to need beyond the above, so that no schedule spills.
+  bool bytes = shape.cache.getElementType().getIntOrFloatBitWidth() == 8;
+  int64_t rest = !bytes ? 96 : shape.compute.isBF16() ? 96 + schedule.getRows() / 2 : 56;
   return accumulator + scores + stats + addresses + rest;
 }
 

@@ -8,14 +8,13 @@
 
 namespace mlac {
 
-/// Cycles of one SM for one KV tile, by the unit that spends them.
+/// Cycles of one SM for one of the plan's KV tiles, by the resource that spends them. They overlap: the largest counts.
 struct TileCost {
-  double memory;   // DRAM at the profile's bandwidth, or the latency that too few stages leave open
-  double matrix;   // tensor pipe
-  double convert;  // ALU pipe: conversions
-  double shared;   // shared-memory wavefronts
-  double overhead; // barriers, softmax latency
-  /// The tile's time: memory runs beside the rest; the compute units overlap among themselves, not with the barriers.
+  double memory;  // DRAM at the profile's bandwidth, or the latency that too few stages leave open
+  double matrix;  // tensor pipe
+  double convert; // ALU pipe: conversions
+  double shared;  // shared-memory wavefronts
+  double issue;   // the warps' instructions: a dozen warps or fewer hide little of each other's latencies
   double cycles() const;
   llvm::StringRef bound() const;
 };

@@ -54,7 +54,7 @@ struct Schedule : mlac::impl::ScheduleBase<Schedule> {
     int64_t cover = std::clamp<int64_t>(llvm::PowerOf2Ceil(packed), 8, 32);
     SmallVector<Candidate> result;
     for (int64_t rows : choices(hints, "rows", {cover, std::max<int64_t>(cover / 2, 8)}))
-      for (int64_t tokens : choices(hints, "tokens", {64, 32, 16}))
+      for (int64_t tokens : choices(hints, "tokens", {32, 16, 64}))
         for (int64_t stages : choices(hints, "stages", {6, 5, 4, 3, 2}))
           for (int64_t groups : choices(hints, "groups", {8, 4, 2, 1}))
             for (int64_t tokenWarps : choices(hints, "token_warps", {4, 2, 1}))
@@ -70,7 +70,9 @@ struct Schedule : mlac::impl::ScheduleBase<Schedule> {
     auto attr = tile::ScheduleAttr::get(&getContext(), n[0], n[1], n[2], n[3], n[4], n[5]);
     int64_t rows = n[0];
     int64_t rowTiles = (packed + rows - 1) / rows;
-    double cost = costOfTile(shape, attr, limits).cycles() * double(rowTiles) / double(attr.getBlockTokens());
+    TileCost tile = costOfTile(shape, attr, limits);
+    // Where memory decides anyway, the schedule that asks least of the SM.
+    double cost = (tile.cycles() + 0.1 * tile.issue) * double(rowTiles) / double(attr.getBlockTokens());
     SharedLayout layout = layoutShared(shape, attr);
     bool merges = layout.mergeRoom() >= mergeBytes(shape, attr);
     return {attr, layout.bytes, estimateRegisters(shape, attr), merges, cost};
