@@ -92,7 +92,9 @@ std::string describeFix(const BufferCast &cast) {
 }
 
 void emitCast(const BufferCast &cast, int64_t layers, int64_t poolTokens) {
-  InFlightDiagnostic diag = cast.cast->emitError() << describeCast(cast, layers, poolTokens);
+  // At the location, not at the op: MLIR would print the op, which numbers all values of its function each
+  // time.
+  InFlightDiagnostic diag = emitError(cast.cast->getLoc()) << describeCast(cast, layers, poolTokens);
   diag.attachNote(cast.buffer.getLoc()) << kBufferNote;
   for (const BufferHop &hop : ArrayRef(cast.hops).take_front(kMostHopNotes))
     if (hop.op->getLoc() != cast.cast->getLoc())
