@@ -116,6 +116,7 @@ private:
   bool visitTensor(mlir::Operation *op);
   bool visitVector(mlir::Operation *op);
   bool visitElementwise(mlir::Operation *op);
+  mlir::Value scaledOperand(mlir::Operation *op);
   bool visitStructured(mlir::Operation *op);
   bool visitYield(mlir::Operation *op);
   bool visitControlFlow(mlir::Operation *op);

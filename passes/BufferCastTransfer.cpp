@@ -82,21 +82,32 @@ bool FlowTransfer::visitConversion(Operation *op) {
   return true;
 }
 
-/// One operand's elements go on if all others are factors of them.
+/// The operand whose elements go on, because all others are factors of them; null if there is none. Of two
+/// that may be each other's factor, the one of the larger and narrower memory is what is scaled.
+Value FlowTransfer::scaledOperand(Operation *op) {
+  Value best;
+  auto rank = [&](Value value) {
+    Type storage = flow.at(value)->storage;
+    int64_t bits = storage.isIntOrFloat() ? storage.getIntOrFloatBitWidth() : 0;
+    return std::pair(flow.weightOf(value).value_or(0), -bits);
+  };
+  for (Value moved : op->getOperands()) {
+    const Trace *trace = flow.at(moved);
+    auto isFactor = [&](Value other) { return other == moved || flow.isScaleFor(*trace, other, op); };
+    if (trace && llvm::all_of(op->getOperands(), isFactor) && (!best || rank(moved) > rank(best)))
+      best = moved;
+  }
+  return best;
+}
+
 bool FlowTransfer::visitElementwise(Operation *op) {
   if (!OpTrait::hasElementwiseMappableTraits(op) || op->getNumResults() != 1)
     return false;
   Value result = op->getResult(0);
   if (elementTypeOf(result.getType()).isInteger(1))
     return true;
-  for (Value moved : op->getOperands()) {
-    const Trace *trace = flow.at(moved);
-    auto isFactor = [&](Value other) { return other == moved || flow.isScaleFor(*trace, other, op); };
-    if (!trace || !llvm::all_of(op->getOperands(), isFactor))
-      continue;
+  if (Value moved = scaledOperand(op))
     flow.pass(moved, result);
-    break;
-  }
   return true;
 }
 

@@ -7,7 +7,7 @@ func.func @norms(%kv: memref<?x576xf8E4M3FN>, %out: memref<?xf32>) {
       ins(%kv : memref<?x576xf8E4M3FN>) outs(%out : memref<?xf32>) {
   ^bb0(%x: f8E4M3FN, %sum: f32):
     %y = arith.extf %x : f8E4M3FN to f32
-    %s = arith.addf %sum, %y : f32
+    %s = arith.addf %y, %sum : f32
     linalg.yield %s : f32
   }
   return
