@@ -31,7 +31,12 @@ struct Bench {
   }
 
   Lengths lengths() const {
-    return {.qIndptr = indptr, .kvLen = kv, .pageSize = 64, .tableColumns = 128, .pages = 1 << 20, .cacheIndptr = {}};
+    return {.qIndptr = indptr,
+            .kvLen = kv,
+            .pageSize = 64,
+            .tableColumns = 128,
+            .pages = 1 << 20,
+            .cacheIndptr = {}};
   }
 
   Operands operands() const {
@@ -69,6 +74,14 @@ void checkOperands(benchmark::State &state) {
 
 } // namespace
 
-BENCHMARK_CAPTURE(planBatch, run, Deterministic::run)->Arg(1)->Arg(64)->Arg(4096)->Unit(benchmark::kMicrosecond);
-BENCHMARK_CAPTURE(planBatch, batch, Deterministic::batch)->Arg(1)->Arg(64)->Arg(4096)->Unit(benchmark::kMicrosecond);
+BENCHMARK_CAPTURE(planBatch, run, Deterministic::run)
+    ->Arg(1)
+    ->Arg(64)
+    ->Arg(4096)
+    ->Unit(benchmark::kMicrosecond);
+BENCHMARK_CAPTURE(planBatch, batch, Deterministic::batch)
+    ->Arg(1)
+    ->Arg(64)
+    ->Arg(4096)
+    ->Unit(benchmark::kMicrosecond);
 BENCHMARK(checkOperands)->Arg(64)->Unit(benchmark::kMicrosecond);

@@ -47,7 +47,8 @@ private:
   Type readAs(const Trace &before) const;
   std::optional<int64_t> countElements(Value buffer, Value destination, std::optional<int64_t> written);
   int64_t countPerToken(Value buffer, Value destination);
-  void addTraffic(BufferTraffic &traffic, Type from, Type to, int64_t perToken, std::optional<int64_t> elements);
+  void addTraffic(BufferTraffic &traffic, Type from, Type to, int64_t perToken,
+                  std::optional<int64_t> elements);
 
   BufferCastSizes &sizes;
   llvm::MapVector<Operation *, BufferCast> casts;
@@ -75,7 +76,8 @@ Type Collector::readAs(const Trace &before) const {
   return before.storage;
 }
 
-std::optional<int64_t> Collector::countElements(Value buffer, Value destination, std::optional<int64_t> written) {
+std::optional<int64_t> Collector::countElements(Value buffer, Value destination,
+                                                std::optional<int64_t> written) {
   if (written)
     return written;
   std::optional<int64_t> most = sizes.elements(buffer), room = sizes.elements(destination);
@@ -85,7 +87,8 @@ std::optional<int64_t> Collector::countElements(Value buffer, Value destination,
 int64_t Collector::countPerToken(Value buffer, Value destination) {
   auto shaped = dyn_cast<ShapedType>(destination.getType()), stored = dyn_cast<ShapedType>(buffer.getType());
   bool isFlat = shaped && (!shaped.hasRank() || shaped.getRank() < 2);
-  bool isSameShape = shaped && stored && shaped.hasRank() && stored.hasRank() && shaped.getRank() == stored.getRank();
+  bool isSameShape =
+      shaped && stored && shaped.hasRank() && stored.hasRank() && shaped.getRank() == stored.getRank();
   if (isFlat)
     return elementsPerToken(buffer.getType(), sizes.isPaged(buffer));
   return elementsPerToken(destination.getType(), isSameShape && sizes.isPaged(buffer));

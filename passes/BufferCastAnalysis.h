@@ -1,22 +1,24 @@
 // Which ops store a converted copy of a whole buffer. The rule, in terms of MLIR values:
 //
-// A *buffer* is an mla.buffer; a memref or tensor of stored numbers (floats, or integers of 2 to 8 bits) that has at
-// least `threshold` bytes, or an unknown size; one with the attribute `mlac.buffer`; an argument of rank 2 or more
-// beside a page table. Ops that make no stored rows (tensor.empty, fills, contractions, reductions, arithmetic of
-// several buffers) make no buffer.
-// A *tile* is everything else: smaller values, vectors, scalars, shared and private memory, mla rows, and what
-// carries the attribute `mlac.tile`. A dynamic size is small where the program takes its minimum with a constant.
+// A *buffer* is an mla.buffer; a memref or tensor of stored numbers (floats, or integers of 2 to 8 bits) that
+// has at least `threshold` bytes, or an unknown size; one with the attribute `mlac.buffer`; an argument of
+// rank 2 or more beside a page table. Ops that make no stored rows (tensor.empty, fills, contractions,
+// reductions, arithmetic of several buffers) make no buffer. A *tile* is everything else: smaller values,
+// vectors, scalars, shared and private memory, mla rows, and what carries the attribute `mlac.tile`. A
+// dynamic size is small where the program takes its minimum with a constant.
 //
-// The elements of a buffer are *followed* through views, slices, reshapes, transposes, loads, stores, copies, gathers
-// and scatters, selects, elementwise ops whose other operands are scales (constants, scalars, values of a memory with
-// fewer values a token), calls, returns, branches, loops and regions. What combines them (contractions, reductions,
-// loop-carried sums, comparisons) ends the trace: its result is a new value.
-// Their element type *changes* at arith's float, integer-widening and float-integer conversions, at mla.cast, and
-// wherever an op stores them as another type. Reinterpreting bits (memref.view, arith.bitcast) is no change.
+// The elements of a buffer are *followed* through views, slices, reshapes, transposes, loads, stores, copies,
+// gathers and scatters, selects, elementwise ops whose other operands are scales (constants, scalars, values
+// of a memory with fewer values a token, anything wider that a quantised value is multiplied with), calls,
+// returns, branches, loops and regions. What combines them (contractions, reductions, loop-carried sums,
+// comparisons) ends the trace: its result is a new value. Their element type *changes* at arith's float,
+// integer-widening and float-integer conversions, at mla.cast, and wherever an op stores them as another
+// type. Reinterpreting bits (memref.view, arith.bitcast) is no change.
 //
-// A *whole-buffer cast* is found where changed elements become a tensor that is a buffer, or are written into memory
-// that is one, unless what is written, times the constant trip counts around it, is less than the threshold
-// and than the buffer they come from. Everything that follows from one first conversion is one finding.
+// A *whole-buffer cast* is found where changed elements become a tensor that is a buffer, or are written into
+// memory that is one, unless what is written, times the constant trip counts around it, is less than the
+// threshold and than the buffer they come from. Everything that follows from one first conversion is one
+// finding.
 #pragma once
 
 #include "mlir/IR/BuiltinOps.h"
@@ -42,7 +44,7 @@ struct BufferHop {
 struct BufferTraffic {
   int64_t perToken = 1; // elements, of the first copy
   int64_t readPerToken = 0;
-  int64_t writtenPerToken = 0; // bytes, of all copies
+  int64_t writtenPerToken = 0;     // bytes, of all copies
   std::optional<int64_t> elements; // of the first copy
   int64_t read = 0;
   int64_t written = 0; // bytes of one call, if `elements` is known
@@ -55,7 +57,7 @@ struct BufferCast {
   mlir::Operation *cast; // the first conversion, or the op that stores where none is visible
   mlir::Value buffer;
   mlir::Type from;
-  mlir::Type to; // as it is first stored
+  mlir::Type to;                     // as it is first stored
   llvm::SmallVector<BufferHop> hops; // from the buffer to the last copy, without the cast itself
   BufferTraffic traffic;
 };

@@ -7,8 +7,8 @@
 
 namespace mlac {
 
-/// The calls of a module that can be resolved in it: func.call and everything else with MLIR's call interface,
-/// and gpu.launch_func.
+/// The calls of a module that can be resolved in it: func.call and everything else with MLIR's call
+/// interface, and gpu.launch_func.
 class BufferCastCalls {
 public:
   explicit BufferCastCalls(mlir::ModuleOp module);

@@ -17,7 +17,8 @@
 
 void mlac::registerForeignDialects(mlir::DialectRegistry &registry) {
   registry.insert<mlir::func::FuncDialect, mlir::memref::MemRefDialect, mlir::tensor::TensorDialect,
-                  mlir::linalg::LinalgDialect, mlir::arith::ArithDialect, mlir::math::MathDialect, mlir::scf::SCFDialect,
-                  mlir::cf::ControlFlowDialect, mlir::affine::AffineDialect, mlir::vector::VectorDialect,
-                  mlir::gpu::GPUDialect, mlir::bufferization::BufferizationDialect, mlir::ub::UBDialect>();
+                  mlir::linalg::LinalgDialect, mlir::arith::ArithDialect, mlir::math::MathDialect,
+                  mlir::scf::SCFDialect, mlir::cf::ControlFlowDialect, mlir::affine::AffineDialect,
+                  mlir::vector::VectorDialect, mlir::gpu::GPUDialect,
+                  mlir::bufferization::BufferizationDialect, mlir::ub::UBDialect>();
 }

@@ -1,5 +1,5 @@
-// Traces, and the work list that spreads them. Each value's trace improves a bounded number of times, and an op is
-// visited when an operand's does: the work is linear in the module.
+// Traces, and the work list that spreads them. Each value's trace improves a bounded number of times, and an
+// op is visited when an operand's does: the work is linear in the module.
 #include "passes/BufferCastFlow.h"
 
 #include "dialect/mla/MLA.h"
@@ -18,8 +18,8 @@ using namespace mlir;
 
 namespace mlac {
 
-/// Improvements of one value's trace: from nothing, by a first write, by a conversion, and once more for each of
-/// two buffers behind one another.
+/// Improvements of one value's trace: from nothing, by a first write, by a conversion, and once more for each
+/// of two buffers behind one another.
 static constexpr unsigned kMostUpdates = 6;
 
 bool changesElements(Type from, Type to) {
@@ -33,7 +33,8 @@ bool changesElements(Type from, Type to) {
 BufferFlow::BufferFlow(ModuleOp module, int64_t threshold)
     : module(module), calls(module), valueSizes(calls, threshold) {}
 
-//===-- Where traces start -------------------------------------------------------------------------------===//
+//===-- Where traces start
+//-------------------------------------------------------------------------------===//
 
 /// Whether the elements of a result were computed or written by the op, or come from its operands.
 static bool makesNoBuffer(OpResult result) {
@@ -67,7 +68,8 @@ void BufferFlow::start() {
   });
 }
 
-//===-- The work list ------------------------------------------------------------------------------------===//
+//===-- The work list
+//------------------------------------------------------------------------------------===//
 
 void BufferFlow::enqueue(Operation *op) {
   bool &queued = isQueued[op];
@@ -100,7 +102,8 @@ void BufferFlow::record(FlowRecorder &to) {
   recorder = nullptr;
 }
 
-/// A trace is better than none, than that of a buffer which is itself a copy, and with a conversion than without.
+/// A trace is better than none, than that of a buffer which is itself a copy, and with a conversion than
+/// without.
 bool BufferFlow::improves(Value value, const Trace *old, const Trace &trace) const {
   if (!old)
     return true;
@@ -116,7 +119,8 @@ bool BufferFlow::update(Value value, const Trace &trace) {
   traces[value] = new (memory.Allocate<Trace>()) Trace(trace);
   for (Operation *user : value.getUsers())
     enqueue(user);
-  // Values yielded into or captured by a region are read by its ops; an argument's readers may be the op around it.
+  // Values yielded into or captured by a region are read by its ops; an argument's readers may be the op
+  // around it.
   if (auto argument = dyn_cast<BlockArgument>(value))
     enqueue(argument.getOwner()->getParentOp());
   return true;
@@ -128,7 +132,8 @@ const HopChain *BufferFlow::extend(const HopChain *chain, BufferHop hop) {
   return new (memory.Allocate<HopChain>()) HopChain{hop, chain, chain ? chain->length + 1 : 1};
 }
 
-//===-- Steps --------------------------------------------------------------------------------------------===//
+//===-- Steps
+//--------------------------------------------------------------------------------------------===//
 
 void BufferFlow::pass(Value from, Value to) {
   if (const Trace *trace = at(from))
@@ -209,7 +214,8 @@ void BufferFlow::write(Operation *op, Value value, Value destination, Value resu
     recorder->copied(op, *trace, next, place, written);
 }
 
-//===-- Memory and factors -------------------------------------------------------------------------------===//
+//===-- Memory and factors
+//-------------------------------------------------------------------------------===//
 
 Value BufferFlow::rootOf(Value memref) {
   auto [known, isNew] = memoryRoots.try_emplace(memref, memref);
@@ -263,15 +269,19 @@ std::optional<int64_t> BufferFlow::findWeight(Value value) {
   if (op->hasTrait<OpTrait::ConstantLike>())
     return 0;
   if (Value loaded = loadedFrom(op))
-    return weightOfMemory(isa<BaseMemRefType>(loaded.getType()) ? rootOf(loaded).getType() : loaded.getType());
+    return weightOfMemory(isa<BaseMemRefType>(loaded.getType()) ? rootOf(loaded).getType()
+                                                                : loaded.getType());
   auto structured = dyn_cast<linalg::LinalgOp>(op);
-  bool combines = OpTrait::hasElementwiseMappableTraits(op) ||
-                  isa<vector::BroadcastOp, vector::ExtractOp, vector::ShapeCastOp, tensor::SplatOp, arith::SelectOp>(op) ||
-                  (structured && structured.getNumReductionLoops() == 0);
+  bool combines =
+      OpTrait::hasElementwiseMappableTraits(op) ||
+      isa<vector::BroadcastOp, vector::ExtractOp, vector::ShapeCastOp, tensor::SplatOp, arith::SelectOp>(
+          op) ||
+      (structured && structured.getNumReductionLoops() == 0);
   if (!combines)
     return std::nullopt;
   int64_t most = 0;
-  SmallVector<Value> inputs = structured ? structured.getDpsInputs() : llvm::to_vector(ValueRange(op->getOperands()));
+  SmallVector<Value> inputs =
+      structured ? structured.getDpsInputs() : llvm::to_vector(ValueRange(op->getOperands()));
   for (Value operand : inputs) {
     std::optional<int64_t> weight = weightOf(operand);
     if (!weight)
@@ -294,11 +304,19 @@ std::optional<int64_t> BufferFlow::weightOf(Value value) {
   return weight;
 }
 
-bool BufferFlow::isScaleFor(const Trace &trace, Value factor) {
+static bool isNarrow(Type storage) { return storage.isIntOrFloat() && storage.getIntOrFloatBitWidth() <= 8; }
+
+bool BufferFlow::isScaleFor(const Trace &trace, Value factor, Operation *op) {
   std::optional<int64_t> weight = weightOf(factor);
+  if (!weight)
+    return false;
+  // Quantised values times wider ones are their dequantisation, even if there is a scale for each.
+  const Trace *other = at(factor);
+  if (isa<arith::MulFOp>(op) && isNarrow(trace.storage) && !(other && isNarrow(other->storage)))
+    return true;
   auto shaped = dyn_cast<ShapedType>(trace.buffer.getType());
   bool isFlat = shaped && shaped.hasRank() && shaped.getRank() < 2;
-  return weight && (isFlat || *weight < std::max<int64_t>(elementsPerToken(trace.buffer.getType(), false), 2));
+  return isFlat || *weight < std::max<int64_t>(elementsPerToken(trace.buffer.getType(), false), 2);
 }
 
 } // namespace mlac

@@ -18,10 +18,10 @@ struct HopChain {
 
 /// What is known of a value's elements.
 struct Trace {
-  mlir::Value buffer;     // where they were stored
-  mlir::Type storage;     // as what
-  mlir::Operation *cast;  // their first conversion, or null
-  const HopChain *hops;   // may be null
+  mlir::Value buffer;    // where they were stored
+  mlir::Type storage;    // as what
+  mlir::Operation *cast; // their first conversion, or null
+  const HopChain *hops;  // may be null
 };
 
 /// Told of what happens, once all traces are known.
@@ -34,8 +34,8 @@ public:
   virtual void converted(mlir::Operation *op, const Trace &after, mlir::Type element) = 0;
 };
 
-/// Whether storing `from` as `to` is a conversion. Between integers it is one only from 8 bits or fewer to more: other
-/// integers are indices.
+/// Whether storing `from` as `to` is a conversion. Between integers it is one only from 8 bits or fewer to
+/// more: other integers are indices.
 bool changesElements(mlir::Type from, mlir::Type to);
 
 class BufferFlow {
@@ -68,7 +68,8 @@ private:
   void pass(mlir::Value from, mlir::Value to);
   /// `to` holds elements of `from`, converted.
   void convert(mlir::Operation *op, mlir::Value from, mlir::Value to);
-  /// `op` writes `value`, as elements of this type, into the memref or tensor; a tensor's new state is `result`.
+  /// `op` writes `value`, as elements of this type, into the memref or tensor; a tensor's new state is
+  /// `result`.
   void write(mlir::Operation *op, mlir::Value value, mlir::Value destination, mlir::Value result,
              std::optional<int64_t> elements);
   void writeMemory(mlir::Value root, const Trace &trace);
@@ -79,8 +80,8 @@ private:
   /// Values a token of the largest memory that an elementwise factor is read from; none if it is no factor.
   std::optional<int64_t> weightOf(mlir::Value value);
   std::optional<int64_t> findWeight(mlir::Value value);
-  /// Whether x stays x after an elementwise op with `factor`.
-  bool isScaleFor(const Trace &trace, mlir::Value factor);
+  /// Whether elements stay what they are when the elementwise op combines them with `factor`.
+  bool isScaleFor(const Trace &trace, mlir::Value factor, mlir::Operation *op);
 
   mlir::ModuleOp module;
   BufferCastCalls calls;
@@ -115,6 +116,7 @@ private:
   bool visitTensor(mlir::Operation *op);
   bool visitVector(mlir::Operation *op);
   bool visitElementwise(mlir::Operation *op);
+  mlir::Value scaledOperand(mlir::Operation *op);
   bool visitStructured(mlir::Operation *op);
   bool visitYield(mlir::Operation *op);
   bool visitControlFlow(mlir::Operation *op);

@@ -44,8 +44,8 @@ static std::string quoted(Type type) {
 }
 
 std::string describeCast(const BufferCast &cast, int64_t layers, int64_t poolTokens) {
-  return llvm::formatv("casts a whole {0} buffer to {1}: {2} [buffer-cast]", quoted(cast.from), quoted(cast.to),
-                       describeTraffic(cast.traffic, layers, poolTokens));
+  return llvm::formatv("casts a whole {0} buffer to {1}: {2} [buffer-cast]", quoted(cast.from),
+                       quoted(cast.to), describeTraffic(cast.traffic, layers, poolTokens));
 }
 
 /// The op as its author wrote it: mla's ops are functions of the language.
@@ -74,25 +74,33 @@ std::string describeHop(const BufferHop &hop) {
   return "";
 }
 
+std::string describeMoreHops(const BufferCast &cast) {
+  return llvm::formatv("and {0} more steps", cast.hops.size() - kMostHopNotes);
+}
+
 std::string describeFix(const BufferCast &cast) {
   bool isMla = isa<mla::BufferType>(cast.buffer.getType());
   if (isMla)
-    return llvm::formatv("declare `compute {0}` and read it through dequant(...): each element is then converted once, "
-                         "in the tile that needs it, and nothing is stored",
-                         cast.to.isBF16() ? "bf16" : "f16");
-  return llvm::formatv("keep the buffer as {0} and convert each tile after it is loaded, in registers or shared memory: "
-                       "load, then convert, then compute, and store nothing converted",
-                       quoted(cast.from));
+    return llvm::formatv(
+        "declare `compute {0}` and read it through dequant(...): each element is then converted once, "
+        "in the tile that needs it, and nothing is stored",
+        cast.to.isBF16() ? "bf16" : "f16");
+  return llvm::formatv(
+      "keep the buffer as {0} and convert each tile after it is loaded, in registers or shared memory: "
+      "load, then convert, then compute, and store nothing converted",
+      quoted(cast.from));
 }
 
 void emitCast(const BufferCast &cast, int64_t layers, int64_t poolTokens) {
-  InFlightDiagnostic diag = cast.cast->emitError() << describeCast(cast, layers, poolTokens);
+  // At the location, not at the op: MLIR would print the op, which numbers all values of its function each
+  // time.
+  InFlightDiagnostic diag = emitError(cast.cast->getLoc()) << describeCast(cast, layers, poolTokens);
   diag.attachNote(cast.buffer.getLoc()) << kBufferNote;
   for (const BufferHop &hop : ArrayRef(cast.hops).take_front(kMostHopNotes))
     if (hop.op->getLoc() != cast.cast->getLoc())
       diag.attachNote(hop.op->getLoc()) << describeHop(hop);
   if (cast.hops.size() > kMostHopNotes)
-    diag.attachNote(cast.cast->getLoc()) << "and " << cast.hops.size() - kMostHopNotes << " more hops";
+    diag.attachNote(cast.cast->getLoc()) << describeMoreHops(cast);
   diag.attachNote(cast.cast->getLoc()) << describeFix(cast);
 }
 

@@ -13,6 +13,8 @@ inline constexpr size_t kMostHopNotes = 32;
 /// The cast and what it moves, for each token or, if it is known, in each call and step.
 std::string describeCast(const BufferCast &cast, int64_t layers, int64_t poolTokens);
 std::string describeHop(const BufferHop &hop);
+/// Of a cast with more hops than are shown.
+std::string describeMoreHops(const BufferCast &cast);
 std::string describeFix(const BufferCast &cast);
 inline constexpr llvm::StringLiteral kBufferNote = "the buffer is declared here";
 

@@ -32,7 +32,8 @@ static Count times(Count a, Count b) {
 /// The larger of two upper bounds.
 static Count larger(Count a, Count b) { return a && b ? Count(std::max(*a, *b)) : std::nullopt; }
 
-//===-- Types --------------------------------------------------------------------------------------------===//
+//===-- Types
+//--------------------------------------------------------------------------------------------===//
 
 Type elementTypeOf(Type type) {
   return llvm::TypeSwitch<Type, Type>(type)
@@ -80,7 +81,8 @@ static bool isBlockLocal(Type type) {
   return number && (number.getInt() == 3 || number.getInt() == 5);
 }
 
-//===-- Elements -----------------------------------------------------------------------------------------===//
+//===-- Elements
+//-----------------------------------------------------------------------------------------===//
 
 /// An upper bound of an index, where the program itself takes a minimum.
 static Count boundOf(OpFoldResult size, unsigned depth = 0) {
@@ -129,14 +131,16 @@ Count BufferCastSizes::elementsOfResult(OpResult result) {
   if (auto sliced = dyn_cast<OffsetSizeAndStrideOpInterface>(op))
     if (Count count = product(sliced.getMixedSizes()); count && !isa<tensor::InsertSliceOp>(op))
       return count;
-  if (isa<tensor::EmptyOp, memref::AllocOp, memref::AllocaOp, bufferization::AllocTensorOp, gpu::AllocOp>(op)) {
+  if (isa<tensor::EmptyOp, memref::AllocOp, memref::AllocaOp, bufferization::AllocTensorOp, gpu::AllocOp>(
+          op)) {
     auto sizes = llvm::make_filter_range(op->getOperands(), [](Value v) { return v.getType().isIndex(); });
     return productOfDynamic(cast<ShapedType>(result.getType()), llvm::to_vector(sizes));
   }
   if (auto styled = dyn_cast<DestinationStyleOpInterface>(op))
     return elements(styled.getTiedOpOperand(result)->get());
   if (auto loop = dyn_cast<LoopLikeOpInterface>(op)) {
-    OpOperand *init = isa<scf::ForOp, scf::ForallOp, affine::AffineForOp>(op) ? loop.getTiedLoopInit(result) : nullptr;
+    OpOperand *init =
+        isa<scf::ForOp, scf::ForallOp, affine::AffineForOp>(op) ? loop.getTiedLoopInit(result) : nullptr;
     return init ? elements(init->get()) : std::nullopt;
   }
   if (auto branch = dyn_cast<scf::IfOp>(op); branch && branch.elseBlock())
@@ -145,8 +149,9 @@ Count BufferCastSizes::elementsOfResult(OpResult result) {
   if (isa<arith::SelectOp>(op))
     return larger(elements(op->getOperand(1)), elements(op->getOperand(2)));
   // Views, casts and elementwise ops are as large as what they read.
-  bool follows = isa<ViewLikeOpInterface, tensor::CastOp, tensor::BitcastOp, tensor::ExpandShapeOp, tensor::CollapseShapeOp,
-                     tensor::ReshapeOp, bufferization::ToTensorOp, bufferization::ToBufferOp, bufferization::CloneOp>(op);
+  bool follows = isa<ViewLikeOpInterface, tensor::CastOp, tensor::BitcastOp, tensor::ExpandShapeOp,
+                     tensor::CollapseShapeOp, tensor::ReshapeOp, bufferization::ToTensorOp,
+                     bufferization::ToBufferOp, bufferization::CloneOp>(op);
   if ((follows && !isa<memref::ViewOp>(op)) || OpTrait::hasElementwiseMappableTraits(op))
     return op->getNumOperands() ? elements(op->getOperand(0)) : std::nullopt;
   return std::nullopt;
@@ -202,7 +207,8 @@ Count BufferCastSizes::elements(Value value) {
   return count;
 }
 
-//===-- Repetitions --------------------------------------------------------------------------------------===//
+//===-- Repetitions
+//--------------------------------------------------------------------------------------===//
 
 static Count tripCount(OpFoldResult lower, OpFoldResult upper, OpFoldResult step) {
   Count from = getConstantIntValue(lower), to = getConstantIntValue(upper), by = getConstantIntValue(step);
@@ -281,14 +287,16 @@ Count BufferCastSizes::repeats(Operation *op) {
   return count;
 }
 
-//===-- The rule -----------------------------------------------------------------------------------------===//
+//===-- The rule
+//-----------------------------------------------------------------------------------------===//
 
 static bool hasAttribute(Value value, StringRef name) {
   if (Operation *op = value.getDefiningOp())
     return op->hasAttr(name);
   auto argument = cast<BlockArgument>(value);
   auto function = dyn_cast_or_null<FunctionOpInterface>(argument.getOwner()->getParentOp());
-  return function && argument.getOwner()->isEntryBlock() && argument.getArgNumber() < function.getNumArguments() &&
+  return function && argument.getOwner()->isEntryBlock() &&
+         argument.getArgNumber() < function.getNumArguments() &&
          function.getArgAttr(argument.getArgNumber(), name);
 }
 
@@ -357,7 +365,9 @@ bool BufferCastSizes::holdsWhole(Value destination, Value buffer, Count written)
   if (isBlockLocal(type) || hasAttribute(destination, kTileAttr) || !isMemory(type))
     return false;
   Count size = elements(buffer), room = elements(destination);
-  auto reaches = [&](Count count) { return isLarge(elementTypeOf(type), count) || (size && *count >= *size); };
+  auto reaches = [&](Count count) {
+    return isLarge(elementTypeOf(type), count) || (size && *count >= *size);
+  };
   return (hasAttribute(destination, kBufferAttr) || reaches(room)) && reaches(written);
 }
 

@@ -7,7 +7,8 @@
 
 namespace mlac {
 
-/// Declares that a value is a buffer, whatever its size: on a function argument or on the op that makes the value.
+/// Declares that a value is a buffer, whatever its size: on a function argument or on the op that makes the
+/// value.
 inline constexpr llvm::StringLiteral kBufferAttr = "mlac.buffer";
 /// The opposite: a value that is as small as a tile, though its type does not say so.
 inline constexpr llvm::StringLiteral kTileAttr = "mlac.tile";
@@ -30,13 +31,14 @@ public:
 
   /// An upper bound of the elements of a value: of its type, or through the ops that chose its dynamic sizes.
   std::optional<int64_t> elements(mlir::Value value);
-  /// How often the op runs in one call of the function that nobody calls, if all loops around it are constant.
+  /// How often the op runs in one call of the function that nobody calls, if all loops around it are
+  /// constant.
   std::optional<int64_t> repeats(mlir::Operation *op);
 
   /// Whether elements are stored here that somebody may convert as a whole.
   bool isBuffer(mlir::Value value);
-  /// Whether a converted copy of `buffer` that is written here is one of the whole buffer; `written` is how many
-  /// elements are, if that is known.
+  /// Whether a converted copy of `buffer` that is written here is one of the whole buffer; `written` is how
+  /// many elements are, if that is known.
   bool holdsWhole(mlir::Value destination, mlir::Value buffer, std::optional<int64_t> written);
   /// Whether the value is an argument beside a page table.
   bool isPaged(mlir::Value value);

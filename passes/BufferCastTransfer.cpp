@@ -21,8 +21,8 @@ using namespace mlir;
 namespace mlac {
 
 bool isFollowedDialect(StringRef name) {
-  return llvm::is_contained({"builtin", "func", "memref", "tensor", "linalg", "arith", "math", "scf", "cf", "vector", "gpu",
-                             "affine", "bufferization", "ub", "mla", "tile"},
+  return llvm::is_contained({"builtin", "func", "memref", "tensor", "linalg", "arith", "math", "scf", "cf",
+                             "vector", "gpu", "affine", "bufferization", "ub", "mla", "tile"},
                             name);
 }
 
@@ -30,12 +30,13 @@ void FlowTransfer::visit(Operation *op) {
   // In program order operands come first, so that no later question has to climb a long chain.
   for (Value result : op->getResults())
     flow.weightOf(result);
-  (void)(visitMla(op) || visitConversion(op) || visitView(op) || visitLoad(op) || visitStore(op) || visitTensor(op) ||
-         visitVector(op) || visitStructured(op) || visitYield(op) || visitElementwise(op) || visitCall(op) ||
-         visitControlFlow(op));
+  (void)(visitMla(op) || visitConversion(op) || visitView(op) || visitLoad(op) || visitStore(op) ||
+         visitTensor(op) || visitVector(op) || visitStructured(op) || visitYield(op) ||
+         visitElementwise(op) || visitCall(op) || visitControlFlow(op));
 }
 
-//===-- mla ----------------------------------------------------------------------------------------------===//
+//===-- mla
+//----------------------------------------------------------------------------------------------===//
 
 /// A dequant is a conversion inside a tile load; it becomes a copy only where its rows are returned.
 bool FlowTransfer::visitMla(Operation *op) {
@@ -65,7 +66,8 @@ bool FlowTransfer::visitMla(Operation *op) {
   return true;
 }
 
-//===-- Scalars, vectors and whole tensors ---------------------------------------------------------------===//
+//===-- Scalars, vectors and whole tensors
+//---------------------------------------------------------------===//
 
 bool FlowTransfer::visitConversion(Operation *op) {
   if (isa<arith::BitcastOp>(op)) {
@@ -73,31 +75,44 @@ bool FlowTransfer::visitConversion(Operation *op) {
     return true;
   }
   if (!isa<arith::ExtFOp, arith::TruncFOp, arith::ScalingExtFOp, arith::ScalingTruncFOp, arith::SIToFPOp,
-           arith::UIToFPOp, arith::FPToSIOp, arith::FPToUIOp, arith::ExtSIOp, arith::ExtUIOp, arith::TruncIOp>(op))
+           arith::UIToFPOp, arith::FPToSIOp, arith::FPToUIOp, arith::ExtSIOp, arith::ExtUIOp,
+           arith::TruncIOp>(op))
     return false;
   flow.convert(op, op->getOperand(0), op->getResult(0));
   return true;
 }
 
-/// One operand's elements go on if all others are factors of them.
+/// The operand whose elements go on, because all others are factors of them; null if there is none. Of two
+/// that may be each other's factor, the one of the larger and narrower memory is what is scaled.
+Value FlowTransfer::scaledOperand(Operation *op) {
+  Value best;
+  auto rank = [&](Value value) {
+    Type storage = flow.at(value)->storage;
+    int64_t bits = storage.isIntOrFloat() ? storage.getIntOrFloatBitWidth() : 0;
+    return std::pair(flow.weightOf(value).value_or(0), -bits);
+  };
+  for (Value moved : op->getOperands()) {
+    const Trace *trace = flow.at(moved);
+    auto isFactor = [&](Value other) { return other == moved || flow.isScaleFor(*trace, other, op); };
+    if (trace && llvm::all_of(op->getOperands(), isFactor) && (!best || rank(moved) > rank(best)))
+      best = moved;
+  }
+  return best;
+}
+
 bool FlowTransfer::visitElementwise(Operation *op) {
   if (!OpTrait::hasElementwiseMappableTraits(op) || op->getNumResults() != 1)
     return false;
   Value result = op->getResult(0);
   if (elementTypeOf(result.getType()).isInteger(1))
     return true;
-  for (Value moved : op->getOperands()) {
-    const Trace *trace = flow.at(moved);
-    auto isFactor = [&](Value other) { return other == moved || flow.isScaleFor(*trace, other); };
-    if (!trace || !llvm::all_of(op->getOperands(), isFactor))
-      continue;
+  if (Value moved = scaledOperand(op))
     flow.pass(moved, result);
-    break;
-  }
   return true;
 }
 
-//===-- Views --------------------------------------------------------------------------------------------===//
+//===-- Views
+//--------------------------------------------------------------------------------------------===//
 
 bool FlowTransfer::visitView(Operation *op) {
   if (auto select = dyn_cast<arith::SelectOp>(op)) {
@@ -105,10 +120,11 @@ bool FlowTransfer::visitView(Operation *op) {
     flow.follow(select.getFalseValue(), select.getResult(), BufferHop::View, op);
     return true;
   }
-  bool isView = isa<ViewLikeOpInterface, tensor::CastOp, tensor::BitcastOp, tensor::ExpandShapeOp, tensor::CollapseShapeOp,
-                    tensor::ReshapeOp, tensor::ExtractSliceOp, memref::ReshapeOp, memref::TransposeOp,
-                    memref::MemorySpaceCastOp, bufferization::ToTensorOp, bufferization::ToBufferOp, bufferization::CloneOp,
-                    memref::ReallocOp, tensor::PadOp, linalg::PackOp, linalg::UnPackOp, memref::DistinctObjectsOp>(op);
+  bool isView = isa<ViewLikeOpInterface, tensor::CastOp, tensor::BitcastOp, tensor::ExpandShapeOp,
+                    tensor::CollapseShapeOp, tensor::ReshapeOp, tensor::ExtractSliceOp, memref::ReshapeOp,
+                    memref::TransposeOp, memref::MemorySpaceCastOp, bufferization::ToTensorOp,
+                    bufferization::ToBufferOp, bufferization::CloneOp, memref::ReallocOp, tensor::PadOp,
+                    linalg::PackOp, linalg::UnPackOp, memref::DistinctObjectsOp>(op);
   if (auto cast = dyn_cast<UnrealizedConversionCastOp>(op))
     isView = cast->getNumOperands() == cast->getNumResults();
   if (!isView)
@@ -119,7 +135,8 @@ bool FlowTransfer::visitView(Operation *op) {
   return true;
 }
 
-//===-- Loads and stores ---------------------------------------------------------------------------------===//
+//===-- Loads and stores
+//---------------------------------------------------------------------------------===//
 
 bool FlowTransfer::visitLoad(Operation *op) {
   if (!isa<memref::LoadOp, vector::LoadOp, vector::TransferReadOp, vector::MaskedLoadOp, vector::GatherOp,
@@ -141,7 +158,9 @@ static std::optional<Stored> storedBy(Operation *op) {
   return llvm::TypeSwitch<Operation *, Result>(op)
       .Case([](memref::StoreOp store) { return Stored{store.getValueToStore(), store.getMemref()}; })
       .Case([](affine::AffineStoreOp store) { return Stored{store.getValueToStore(), store.getMemref()}; })
-      .Case([](affine::AffineVectorStoreOp store) { return Stored{store.getValueToStore(), store.getMemref()}; })
+      .Case([](affine::AffineVectorStoreOp store) {
+        return Stored{store.getValueToStore(), store.getMemref()};
+      })
       .Case([](vector::StoreOp store) { return Stored{store.getValueToStore(), store.getBase()}; })
       .Case([](vector::TransferWriteOp write) { return Stored{write.getVector(), write.getBase()}; })
       .Case([](vector::MaskedStoreOp store) { return Stored{store.getValueToStore(), store.getBase()}; })
@@ -160,9 +179,11 @@ static std::optional<Stored> storedBy(Operation *op) {
 bool FlowTransfer::visitStore(Operation *op) {
   if (auto insert = dyn_cast<tensor::ParallelInsertSliceOp>(op)) {
     auto destination = dyn_cast<BlockArgument>(insert.getDest());
-    auto loop = destination ? dyn_cast<scf::ForallOp>(destination.getOwner()->getParentOp()) : scf::ForallOp();
+    auto loop =
+        destination ? dyn_cast<scf::ForallOp>(destination.getOwner()->getParentOp()) : scf::ForallOp();
     if (loop)
-      flow.write(op, insert.getSource(), insert.getDest(), loop.getTiedOpResult(loop.getTiedOpOperand(destination)),
+      flow.write(op, insert.getSource(), insert.getDest(),
+                 loop.getTiedOpResult(loop.getTiedOpOperand(destination)),
                  flow.sizes().elements(insert.getSource()));
     return true;
   }
@@ -178,11 +199,13 @@ bool FlowTransfer::visitStore(Operation *op) {
   return true;
 }
 
-//===-- Tensors and vectors ------------------------------------------------------------------------------===//
+//===-- Tensors and vectors
+//------------------------------------------------------------------------------===//
 
 bool FlowTransfer::visitTensor(Operation *op) {
   if (auto gather = dyn_cast<tensor::GatherOp>(op)) {
-    flow.write(op, gather.getSource(), gather.getResult(), gather.getResult(), flow.sizes().elements(gather.getResult()));
+    flow.write(op, gather.getSource(), gather.getResult(), gather.getResult(),
+               flow.sizes().elements(gather.getResult()));
     return true;
   }
   if (auto concat = dyn_cast<tensor::ConcatOp>(op)) {
@@ -198,10 +221,11 @@ bool FlowTransfer::visitTensor(Operation *op) {
 
 /// Vectors are tiles: their parts are followed together.
 bool FlowTransfer::visitVector(Operation *op) {
-  bool moves = isa<vector::BroadcastOp, vector::ExtractOp, vector::InsertOp, vector::ShapeCastOp, vector::TransposeOp,
-                   vector::ShuffleOp, vector::InterleaveOp, vector::DeinterleaveOp, vector::ExtractStridedSliceOp,
-                   vector::InsertStridedSliceOp, vector::BitCastOp, vector::ToElementsOp, vector::FromElementsOp,
-                   vector::TypeCastOp, gpu::ShuffleOp, gpu::RotateOp, gpu::SubgroupBroadcastOp>(op);
+  bool moves =
+      isa<vector::BroadcastOp, vector::ExtractOp, vector::InsertOp, vector::ShapeCastOp, vector::TransposeOp,
+          vector::ShuffleOp, vector::InterleaveOp, vector::DeinterleaveOp, vector::ExtractStridedSliceOp,
+          vector::InsertStridedSliceOp, vector::BitCastOp, vector::ToElementsOp, vector::FromElementsOp,
+          vector::TypeCastOp, gpu::ShuffleOp, gpu::RotateOp, gpu::SubgroupBroadcastOp>(op);
   if (!moves)
     return false;
   for (Value from : op->getOperands())
@@ -213,7 +237,8 @@ bool FlowTransfer::visitVector(Operation *op) {
   return true;
 }
 
-//===-- Regions ------------------------------------------------------------------------------------------===//
+//===-- Regions
+//------------------------------------------------------------------------------------------===//
 
 /// The body of a structured op sees one element of each operand.
 bool FlowTransfer::visitStructured(Operation *op) {
@@ -291,7 +316,8 @@ bool FlowTransfer::visitControlFlow(Operation *op) {
   return true;
 }
 
-//===-- Functions ----------------------------------------------------------------------------------------===//
+//===-- Functions
+//----------------------------------------------------------------------------------------===//
 
 bool FlowTransfer::visitCall(Operation *op) {
   FunctionOpInterface callee = flow.calls.callee(op);

@@ -18,8 +18,9 @@ struct RejectBufferCast : mlac::impl::RejectBufferCastBase<RejectBufferCast> {
   void runOnOperation() override {
     mlac::BufferCastAnalysis analysis(getOperation(), threshold);
     for (Operation *op : analysis.unknown())
-      op->emitRemark() << "ops of the dialect '" << op->getName().getDialectNamespace()
-                       << "' are not known: buffers are not followed through them [buffer-cast-unknown]";
+      emitRemark(op->getLoc())
+          << "ops of the dialect '" << op->getName().getDialectNamespace()
+          << "' are not known: buffers are not followed through them [buffer-cast-unknown]";
     for (const mlac::BufferCast &cast : analysis.casts())
       mlac::emitCast(cast, layers, poolTokens);
     visits += analysis.visits();

@@ -16,7 +16,8 @@
 //                   plan.work_indptr ptr to i32[grid + 1], plan.work ptr to WorkItem[],
 //                   plan.merges ptr to MergeItem[], plan.partial_out ptr to f32[slots][tile.rows][vDim],
 //                   plan.partial_lse ptr to f32[slots][tile.rows]
-//   a merge         states i32, and for K in [0, maxMergeStates): stateK.out.data ptr, stateK.out.stride_token
+//   a merge         states i32, and for K in [0, maxMergeStates): stateK.out.data ptr,
+//   stateK.out.stride_token
 //                   i64, stateK.out.stride_head i64, stateK.lse.data ptr to f32, stateK.lse.stride_token i64,
 //                   stateK.lse.stride_head i64; the merged state is the output's and the lse's own words
 //
@@ -28,7 +29,8 @@
 // combine: grid.x = merges * tile.rows. Block b merges row b % tile.rows of merges[b / tile.rows]; it leaves
 // at
 //          once if the request has no such packed row.
-// merge:   grid.x = query tokens * heads. Block b merges row (b / heads, b % heads) of the first `states` states.
+// merge:   grid.x = query tokens * heads. Block b merges row (b / heads, b % heads) of the first `states`
+// states.
 #pragma once
 
 #include "runtime/Manifest.h"

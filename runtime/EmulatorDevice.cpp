@@ -132,7 +132,7 @@ private:
   EmulatorOptions options;
   emulator::Memory memory;
   std::optional<emulator::Failure> late; ///< found by release()
-  std::mutex mutex; ///< one launch at a time, as on one stream
+  std::mutex mutex;                      ///< one launch at a time, as on one stream
   std::atomic<std::vector<Recorded> *> recording = nullptr;
 };
 

@@ -172,7 +172,8 @@ void writeLists(const KernelInfo &kernel, const PlanRequest &request, const std:
   int64_t leastPiece = splits(kernel, request) ? std::max(request.minTilesPerPiece, 1) : units.back().end();
   std::vector<int64_t> cuts = Cutter(units, leastPiece).cuts(request.blocks);
   int64_t pieces = units.front().piece > 0 ? fixedPieces : 1;
-  requireInt32("the number of work items", static_cast<int64_t>(units.size()) * pieces + static_cast<int64_t>(cuts.size()));
+  requireInt32("the number of work items",
+               static_cast<int64_t>(units.size()) * pieces + static_cast<int64_t>(cuts.size()));
   ListWriter writer(plan, units);
   for (size_t i = 0; i + 1 < cuts.size(); ++i)
     writer.writeBlock(cuts[i], cuts[i + 1]);

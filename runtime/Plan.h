@@ -30,8 +30,8 @@ struct PlanRequest {
   /// The smallest piece worth its merge, in KV tiles; below 1 counts as 1. Pieces get smaller only where
   /// short requests around them ask for it.
   int minTilesPerPiece = 2;
-  /// Cut every request into pieces of a length that depends on its own kv_len alone, so that a row's bits do not
-  /// depend on its batch mates nor on `blocks`.
+  /// Cut every request into pieces of a length that depends on its own kv_len alone, so that a row's bits do
+  /// not depend on its batch mates nor on `blocks`.
   bool fixedPieces = false;
 };
 

@@ -1,14 +1,14 @@
-// The trace of plan() and run(): one line of JSON a call, with the types that the caller has and those that the kernel
-// declares. `mlac audit --trace FILE` reads it and lists every call and every mismatch.
+// The trace of plan() and run(): one line of JSON a call, with the types that the caller has and those that
+// the kernel declares. `mlac audit --trace FILE` reads it and lists every call and every mismatch.
 //
 //   {"mlac":"plan","call":1,"time":1767225600.25,"pid":17,"kernel":"glm5_decode","query":"bf16","storage":"e4m3",
 //    "compute":"f16","declared":{"query":"bf16","storage":"e4m3","compute":"f16"},"requests":3,"queryTokens":3,
 //    "cachedTokens":4096}
 //
-// Off by default, and then a call costs one relaxed load. The environment turns it on: MLAC_TRACE=FILE appends to a
-// file, MLAC_LOG=off|plan|run chooses what is traced (`run` is everything, and what MLAC_TRACE alone means). With
-// MLAC_LOG alone the lines go to standard error. A line is written at once and whole: threads and processes may share a
-// file.
+// Off by default, and then a call costs one relaxed load. The environment turns it on: MLAC_TRACE=FILE
+// appends to a file, MLAC_LOG=off|plan|run chooses what is traced (`run` is everything, and what MLAC_TRACE
+// alone means). With MLAC_LOG alone the lines go to standard error. A line is written at once and whole:
+// threads and processes may share a file.
 #pragma once
 
 #include "runtime/Manifest.h"

@@ -34,8 +34,9 @@ inline Arguments parse(int argc, char **argv) {
 inline mla::Kernel loadKernel(const Arguments &arguments) {
   std::ifstream file(arguments.program);
   std::string source(std::istreambuf_iterator<char>(file), {});
-  std::shared_ptr<mla::Device> device =
-      arguments.device == "cuda" ? std::shared_ptr<mla::Device>(mla::createCudaDevice()) : mla::jit::createEmulator();
+  std::shared_ptr<mla::Device> device = arguments.device == "cuda"
+                                            ? std::shared_ptr<mla::Device>(mla::createCudaDevice())
+                                            : mla::jit::createEmulator();
   std::printf("running on %s\n", device->name().c_str());
   return mla::jit::load(device, source);
 }

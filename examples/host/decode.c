@@ -68,8 +68,10 @@ int main(int argc, char **argv) {
 
   enum { page = 16, pages = 8 };
   int64_t h = info.heads, qk = info.qk_dim, v = info.v_dim;
-  uint64_t cache = filled(device, (size_t)(pages * page * qk), 0x20), table = filled(device, 2 * pages * 4, 0);
-  uint64_t query = filled(device, (size_t)(2 * h * qk * 2), 0x3C), out = filled(device, (size_t)(2 * h * v * 2), 0xFF);
+  uint64_t cache = filled(device, (size_t)(pages * page * qk), 0x20),
+           table = filled(device, 2 * pages * 4, 0);
+  uint64_t query = filled(device, (size_t)(2 * h * qk * 2), 0x3C),
+           out = filled(device, (size_t)(2 * h * v * 2), 0xFF);
   uint64_t lse = filled(device, (size_t)(2 * h * 4), 0xFF);
   mla_scalar scalars[] = {{"kv_scale", 0.5f}, {"sm_scale", 0.0722f}};
   mla_operands operands = {sizeof(operands)};
@@ -96,7 +98,8 @@ int main(int argc, char **argv) {
   print_lse(device, lse, h, "replay");
 
   lengths[0] = -1;
-  if (mla_plan_batch(plan, &batch, stream) != MLA_INVALID_PLAN || strcmp(mla_error_code(), "kvLenNegative") != 0)
+  if (mla_plan_batch(plan, &batch, stream) != MLA_INVALID_PLAN ||
+      strcmp(mla_error_code(), "kvLenNegative") != 0)
     return 1;
   printf("refused: %s\n", mla_error_message());
 

@@ -1,6 +1,7 @@
-// Two requests share a prompt. Its cache is read once, by one request of two query rows; what each has of its own is a
-// second batch; merge() joins the two results. (With a causal kernel the last rows of a request see all of it only if
-// they are its last tokens, so the shared part runs as two requests of one row that use the same table.)
+// Two requests share a prompt. Its cache is read once, by one request of two query rows; what each has of its
+// own is a second batch; merge() joins the two results. (With a causal kernel the last rows of a request see
+// all of it only if they are its last tokens, so the shared part runs as two requests of one row that use the
+// same table.)
 #include "Common.hpp"
 
 #include <cmath>
@@ -24,12 +25,14 @@ int main(int argc, char **argv) {
       states[part] = {{outs[part].get(), mla::DType::bf16, 2, heads, v, heads * v, v},
                       {lses[part].get(), mla::DType::f32, 2, heads, 1, heads, 1}};
     }
-    // Table 0 holds the shared pages for both, then each request's own pages; the model's table lists pages downwards.
+    // Table 0 holds the shared pages for both, then each request's own pages; the model's table lists pages
+    // downwards.
     auto tableOf = [&](int64_t first, int64_t second) {
       std::vector<int32_t> entries(static_cast<size_t>(2 * model.columns));
       for (int64_t column = 0; column < model.columns; ++column) {
         entries[static_cast<size_t>(column)] = static_cast<int32_t>((first + column) % model.pages);
-        entries[static_cast<size_t>(model.columns + column)] = static_cast<int32_t>((second + column) % model.pages);
+        entries[static_cast<size_t>(model.columns + column)] =
+            static_cast<int32_t>((second + column) % model.pages);
       }
       mla::Buffer table(kernel.device(), entries.size() * 4, "table of a part");
       table.copyIn(entries.data(), entries.size() * 4);

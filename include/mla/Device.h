@@ -16,8 +16,8 @@ namespace mla {
 /// An address in the device's memory. On the emulator it is a host address.
 using DevicePtr = uint64_t;
 
-/// A stream: a CUstream on CUDA, created by the device or by anybody else in its context. 0 is the device's own
-/// stream. The emulator has one order for everything and ignores it.
+/// A stream: a CUstream on CUDA, created by the device or by anybody else in its context. 0 is the device's
+/// own stream. The emulator has one order for everything and ignores it.
 using Stream = uint64_t;
 
 /// A loaded image. Belongs to the device that loaded it and must not outlive it.
@@ -35,7 +35,7 @@ struct Launch {
   uint32_t grid = 0;
   uint32_t block = 0;
   uint32_t sharedBytes = 0; ///< dynamic shared memory of a block
-  uint32_t params = 0;      ///< number of parameters; needed while capturing on a device that records launches
+  uint32_t params = 0; ///< number of parameters; needed while capturing on a device that records launches
   Stream stream = 0;
 };
 
@@ -64,9 +64,8 @@ public:
   virtual void replay(Stream stream) = 0;
 };
 
-/// May be used from several threads at once. Every call leaves the thread's current CUDA context as it was, and
-/// throws Error (the codes under "Devices") when the device refuses it, with the driver's own
-/// text.
+/// May be used from several threads at once. Every call leaves the thread's current CUDA context as it was,
+/// and throws Error (the codes under "Devices") when the device refuses it, with the driver's own text.
 class Device {
 public:
   Device() = default;
@@ -168,8 +167,9 @@ private:
 /// Devices that the CUDA driver sees. Throws Error noDriver when there is no usable driver.
 int cudaDeviceCount();
 
-/// A CUDA device, through the driver alone: libcuda.so.1 is opened when this is first called. `ownContext`: not
-/// in the device's primary context, which frameworks share, but in a new one. Throws Error noDriver or noDevice.
+/// A CUDA device, through the driver alone: libcuda.so.1 is opened when this is first called. `ownContext`:
+/// not in the device's primary context, which frameworks share, but in a new one. Throws Error noDriver or
+/// noDevice.
 std::unique_ptr<Device> createCudaDevice(int index = 0, bool ownContext = false);
 
 } // namespace mla

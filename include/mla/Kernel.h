@@ -7,13 +7,13 @@
 //   size_t bytes = kernel.workspaceSize(config);
 //   mla::BatchPlan plan = kernel.prepare(config, {device->allocate(bytes, "workspace"), bytes});
 //   for (;;) {
-//     plan.plan({.qIndptr = q, .kvLen = lengths, .pageSize = 64, .tableColumns = 512, .pages = 10000}, stream);
-//     plan.run(operands, stream);
+//     plan.plan({.qIndptr = q, .kvLen = lengths, .pageSize = 64, .tableColumns = 512, .pages = 10000},
+//     stream); plan.run(operands, stream);
 //   }
 //
-// Shapes are in elements, strides in elements, sizes in bytes; indices and offsets are 64-bit wherever an index
-// meets a stride. Every function that refuses something throws Error, leaves the object as it was before the call
-// and, but for plan(), has not touched the device.
+// Shapes are in elements, strides in elements, sizes in bytes; indices and offsets are 64-bit wherever an
+// index meets a stride. Every function that refuses something throws Error, leaves the object as it was
+// before the call and, but for plan(), has not touched the device.
 #pragma once
 
 #include "mla/Device.h"
@@ -42,8 +42,8 @@ enum class Deterministic {
   batch, ///< a row's bits do not depend on what else is in the batch
 };
 
-/// What the caller has, to be compared with what the kernel was compiled for, and how it wants to run. A field
-/// that is not set is not compared.
+/// What the caller has, to be compared with what the kernel was compiled for, and how it wants to run. A
+/// field that is not set is not compared.
 struct Config {
   std::optional<DType> queryDType, cacheDType, outDType;
   std::optional<int64_t> heads, qkDim, vDim;
@@ -57,16 +57,16 @@ struct Config {
   Deterministic deterministic = Deterministic::run;
   /// Launches have the capacity's size, so that a captured run() can be replayed after any later plan().
   bool graph = false;
-  /// For debugging: run() reads the page table back and names the request and slot of a bad entry. Waits for the
-  /// stream, so it cannot be captured.
+  /// For debugging: run() reads the page table back and names the request and slot of a bad entry. Waits for
+  /// the stream, so it cannot be captured.
   bool checkTables = false;
 };
 
 /// What a kernel is, and what it accepts. Needs no device.
 class KernelDescription {
 public:
-  /// Reads an artefact. `name` may be empty if there is one kernel. Throws Error artefact..., manifestInvalid or
-  /// kernelUnknown.
+  /// Reads an artefact. `name` may be empty if there is one kernel. Throws Error artefact..., manifestInvalid
+  /// or kernelUnknown.
   static KernelDescription read(std::string_view artefact, std::string_view name = {});
 
   const std::string &name() const;
@@ -82,12 +82,13 @@ public:
   /// Names of the f32 scalars that run() needs, in order of declaration.
   std::span<const std::string> scalars() const;
 
-  /// Throws Error configMismatch, capacityMissing, capacityExceeded, blockCount or tooLarge for what prepare() would
-  /// refuse; `blocks` must be given.
+  /// Throws Error configMismatch, capacityMissing, capacityExceeded, blockCount or tooLarge for what
+  /// prepare() would refuse; `blocks` must be given.
   void check(const Config &config) const;
   /// Whether check() passes; `why` gets its message.
   bool supports(const Config &config, std::string *why = nullptr) const;
-  /// The bytes of workspace that a plan needs, exactly. Throws as check(). 0 for a kernel that is never split.
+  /// The bytes of workspace that a plan needs, exactly. Throws as check(). 0 for a kernel that is never
+  /// split.
   size_t workspaceSize(const Config &config) const;
 
   const KernelInfo &info() const { return *kernel; }
@@ -98,8 +99,8 @@ protected:
   std::shared_ptr<const std::vector<std::string>> scalarNames;
 };
 
-/// Device memory of the caller. Needs no particular contents and keeps none: any number of plans may use the same one
-/// as long as their runs do not overlap. Aligned to 256 bytes. Nothing beyond `bytes` is touched.
+/// Device memory of the caller. Needs no particular contents and keeps none: any number of plans may use the
+/// same one as long as their runs do not overlap. Aligned to 256 bytes. Nothing beyond `bytes` is touched.
 struct Workspace {
   DevicePtr data = 0;
   size_t bytes = 0;
@@ -107,8 +108,9 @@ struct Workspace {
 
 /// The lengths of a batch, in host memory; read during plan() only.
 struct Lengths {
-  std::span<const int32_t> qIndptr; ///< [batch + 1]: request r has query tokens qIndptr[r] .. qIndptr[r + 1] - 1
-  std::span<const int32_t> kvLen;   ///< [batch]: cached tokens of each request; 0 is legal
+  std::span<const int32_t>
+      qIndptr; ///< [batch + 1]: request r has query tokens qIndptr[r] .. qIndptr[r + 1] - 1
+  std::span<const int32_t> kvLen; ///< [batch]: cached tokens of each request; 0 is legal
   // A paged cache.
   int32_t pageSize = 0;     ///< tokens of a page
   int64_t tableColumns = 0; ///< page-table entries of a request
@@ -117,8 +119,8 @@ struct Lengths {
   std::span<const int32_t> cacheIndptr; ///< [batch + 1]; differences must equal kvLen
 };
 
-/// A query or output: element (token, head, d) lies at data + (token * strideToken + head * strideHead + d) elements.
-/// An LSE is f32 and has no last dimension.
+/// A query or output: element (token, head, d) lies at data + (token * strideToken + head * strideHead + d)
+/// elements. An LSE is f32 and has no last dimension.
 struct Tensor {
   DevicePtr data = 0; ///< may be 0 where there is no row
   DType dtype = DType::f32;
@@ -129,8 +131,9 @@ struct Tensor {
   int64_t strideHead = 0;
 };
 
-/// Cached rows. Paged: token t of request r lies at data + (table[r * tableStride + t / pageSize] * stridePage +
-/// t % pageSize * strideToken) elements. Ragged: at data + (indptr[r] + t) * strideToken elements.
+/// Cached rows. Paged: token t of request r lies at data + (table[r * tableStride + t / pageSize] *
+/// stridePage + t % pageSize * strideToken) elements. Ragged: at data + (indptr[r] + t) * strideToken
+/// elements.
 ///
 /// Table entries past a request's length are never read; rows past it never reach arithmetic.
 struct Cache {
@@ -173,23 +176,25 @@ struct PlanStats {
 };
 
 /// Device buffers, at fixed addresses, for the lengths and the schedule of one batch after another. Made by
-/// Kernel::prepare(). Holds the kernel and the device. One thread at a time; different plans may be used by different
-/// threads.
+/// Kernel::prepare(). Holds the kernel and the device. One thread at a time; different plans may be used by
+/// different threads.
 class BatchPlan {
 public:
   BatchPlan(BatchPlan &&) noexcept;
   BatchPlan &operator=(BatchPlan &&) noexcept;
   ~BatchPlan();
 
-  /// Checks the lengths, splits the work evenly and queues one copy of it on the stream. Returns before the copy is
-  /// done; earlier runs may still be queued on that stream, and see their own plan. Not to be captured: a replay sees
-  /// the plan made last before it. Throws Error (the codes under "Plans", capacityExceeded, streamCapturing).
+  /// Checks the lengths, splits the work evenly and queues one copy of it on the stream. Returns before the
+  /// copy is done; earlier runs may still be queued on that stream, and see their own plan. Not to be
+  /// captured: a replay sees the plan made last before it. Throws Error (the codes under "Plans",
+  /// capacityExceeded, streamCapturing).
   void plan(const Lengths &lengths, Stream stream = 0);
 
-  /// Queues the launches for the batch planned last. Allocates nothing, makes no other driver call than the launches
-  /// and may be captured, also as the first run. A captured run keeps the operands' addresses, strides and scalars;
-  /// with Config::graph it serves any later plan. Throws Error notPlanned, operandMismatch, operandNull,
-  /// operandAlignment, scaleValue, missingOperand, and pageEntry with Config::checkTables.
+  /// Queues the launches for the batch planned last. Allocates nothing, makes no other driver call than the
+  /// launches and may be captured, also as the first run. A captured run keeps the operands' addresses,
+  /// strides and scalars; with Config::graph it serves any later plan. Throws Error notPlanned,
+  /// operandMismatch, operandNull, operandAlignment, scaleValue, missingOperand, and pageEntry with
+  /// Config::checkTables.
   void run(const Operands &operands, Stream stream = 0);
 
   /// The checks of run() alone.
@@ -211,15 +216,15 @@ struct State {
   Tensor lse; ///< f32
 };
 
-/// A kernel on a device. A handle: copies share the loaded code, which is unloaded with the last of them and of their
-/// plans. May be used from several threads.
+/// A kernel on a device. A handle: copies share the loaded code, which is unloaded with the last of them and
+/// of their plans. May be used from several threads.
 class Kernel : public KernelDescription {
 public:
   /// States that one merge() takes.
   static constexpr int maxStates = 8;
 
-  /// Loads an artefact's PTX into the device. Throws as KernelDescription::read(), and imageRefused with the driver's
-  /// log.
+  /// Loads an artefact's PTX into the device. Throws as KernelDescription::read(), and imageRefused with the
+  /// driver's log.
   static Kernel load(std::shared_ptr<Device> device, std::string_view artefact, std::string_view name = {});
 
   Device &device() const;
@@ -232,10 +237,10 @@ public:
   /// Everything that plan() and run() need later. Throws as check(), and workspaceSize or workspaceAlignment.
   BatchPlan prepare(const Config &config, Workspace workspace) const;
 
-  /// Merges results over disjoint parts of the contexts into `into`, which may be one of them. A state whose LSE is
-  /// -inf contributes nothing, whatever its output holds; if all are, the output is 0 and the LSE -inf. One state that
-  /// is not empty comes out with its own bits. May be captured. Throws Error mergeCount, operandMismatch, operandNull,
-  /// operandAlignment, or entryMissing for a kernel without an LSE.
+  /// Merges results over disjoint parts of the contexts into `into`, which may be one of them. A state whose
+  /// LSE is -inf contributes nothing, whatever its output holds; if all are, the output is 0 and the LSE
+  /// -inf. One state that is not empty comes out with its own bits. May be captured. Throws Error mergeCount,
+  /// operandMismatch, operandNull, operandAlignment, or entryMissing for a kernel without an LSE.
   void merge(std::span<const State> states, const State &into, Stream stream = 0) const;
 
 private:

@@ -1,14 +1,15 @@
 /* The C API. Link mla::runtime for artefacts; mla_jit_... and mla_emulator_create are in mla::jit.
  *
- * Handles are opaque and freed with their ..._free function, which takes NULL; a kernel keeps its device, a plan its
- * kernel. Every function that can fail returns a status and never lets an exception out; mla_error_...() describe the
- * calling thread's last failure. After a failure the handles are as they were.
+ * Handles are opaque and freed with their ..._free function, which takes NULL; a kernel keeps its device, a
+ * plan its kernel. Every function that can fail returns a status and never lets an exception out;
+ * mla_error_...() describe the calling thread's last failure. After a failure the handles are as they were.
  *
- * Structures start with their size: write `mla_config config = {sizeof(config)};`. A library takes a larger structure
- * of a newer header if what it does not know is zero.
+ * Structures start with their size: write `mla_config config = {sizeof(config)};`. A library takes a larger
+ * structure of a newer header if what it does not know is zero.
  *
- * Shapes and strides count elements, sizes count bytes, device addresses are uint64_t (CUdeviceptr; on the emulator
- * host addresses), streams are uint64_t (CUstream; 0 is the device's own). All meanings are those of mla/Kernel.h.
+ * Shapes and strides count elements, sizes count bytes, device addresses are uint64_t (CUdeviceptr; on the
+ * emulator host addresses), streams are uint64_t (CUstream; 0 is the device's own). All meanings are those of
+ * mla/Kernel.h.
  */
 #ifndef MLA_MLA_H
 #define MLA_MLA_H
@@ -40,7 +41,14 @@ typedef enum mla_status {
   MLA_INTERNAL = 8
 } mla_status;
 
-typedef enum mla_dtype { MLA_F32 = 0, MLA_F16 = 1, MLA_BF16 = 2, MLA_E4M3 = 3, MLA_E5M2 = 4, MLA_S8 = 5 } mla_dtype;
+typedef enum mla_dtype {
+  MLA_F32 = 0,
+  MLA_F16 = 1,
+  MLA_BF16 = 2,
+  MLA_E4M3 = 3,
+  MLA_E5M2 = 4,
+  MLA_S8 = 5
+} mla_dtype;
 typedef enum mla_layout { MLA_RAGGED = 0, MLA_PAGED = 1 } mla_layout;
 typedef enum mla_lse_base { MLA_LSE_NONE = 0, MLA_LSE_LOG2 = 1, MLA_LSE_LN = 2 } mla_lse_base;
 typedef enum mla_deterministic { MLA_DETERMINISTIC_RUN = 0, MLA_DETERMINISTIC_BATCH = 1 } mla_deterministic;
@@ -61,7 +69,8 @@ MLA_API mla_status mla_cuda_device_create(int index, mla_device **device);
 MLA_API mla_status mla_emulator_create(uint64_t seed, int multiprocessors, mla_device **device);
 MLA_API void mla_device_free(mla_device *device);
 
-MLA_API mla_status mla_device_allocate(mla_device *device, size_t bytes, uint64_t *address); /* aligned to 256 */
+MLA_API mla_status mla_device_allocate(mla_device *device, size_t bytes,
+                                       uint64_t *address); /* aligned to 256 */
 MLA_API mla_status mla_device_release(mla_device *device, uint64_t address);
 MLA_API mla_status mla_device_copy_in(mla_device *device, uint64_t to, const void *from, size_t bytes);
 MLA_API mla_status mla_device_copy_out(mla_device *device, void *to, uint64_t from, size_t bytes);
@@ -140,7 +149,8 @@ typedef struct mla_lengths {
 
 MLA_API mla_status mla_plan_batch(mla_plan *plan, const mla_lengths *lengths, uint64_t stream);
 
-/* Element (token, head, d) at data + (token * stride_token + head * stride_head + d) elements; an LSE has no d. */
+/* Element (token, head, d) at data + (token * stride_token + head * stride_head + d) elements; an LSE has no
+ * d. */
 typedef struct mla_tensor {
   uint64_t data;
   mla_dtype dtype;
@@ -185,8 +195,8 @@ MLA_API mla_status mla_merge(mla_kernel *kernel, const mla_state *states, size_t
                              uint64_t stream);
 
 /*--- Graphs ---*/
-/* Captures one mla_run(); nothing of it runs. A later mla_plan_batch() on the plan, made with mla_config.graph, is what
- * mla_graph_replay() sees. */
+/* Captures one mla_run(); nothing of it runs. A later mla_plan_batch() on the plan, made with
+ * mla_config.graph, is what mla_graph_replay() sees. */
 MLA_API mla_status mla_graph_capture_run(mla_plan *plan, const mla_operands *operands, uint64_t stream,
                                          mla_graph **graph);
 MLA_API mla_status mla_graph_replay(mla_graph *graph, uint64_t stream);

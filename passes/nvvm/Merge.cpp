@@ -1,4 +1,5 @@
-// Merging a row's results over disjoint parts of its context: a block a row, each thread some of its dimensions.
+// Merging a row's results over disjoint parts of its context: a block a row, each thread some of its
+// dimensions.
 #include "passes/nvvm/Lowering.h"
 
 #include <numbers>
@@ -14,8 +15,8 @@ class MergeEmitter {
 public:
   MergeEmitter(Emitter &e, tile::MergeOp op, tile::MergeOp::GenericAdaptor<ArrayRef<ValueRange>> adaptor)
       : e(e), op(op), adaptor(adaptor), element(op.getOut().getType().getElementType()),
-        bytes(element.getIntOrFloatBitWidth() / 8), width(op.getOut().getType().getWidth()), threads(op.getThreads()),
-        toLog2(op.getBase() == mla::LseBase::ln ? std::numbers::log2e : 1.0) {}
+        bytes(element.getIntOrFloatBitWidth() / 8), width(op.getOut().getType().getWidth()),
+        threads(op.getThreads()), toLog2(op.getBase() == mla::LseBase::ln ? std::numbers::log2e : 1.0) {}
 
   void run() {
     Value block = e.call1(Instr::BlockId, {});
@@ -24,8 +25,8 @@ public:
     state.append(perThread(), e.f32(0.0));
     Value count = adaptor.getCount().front();
     for (size_t i = 0; i < op.getOuts().size(); ++i)
-      state = e.choose(
-          e.less(e.i32(int64_t(i)), count), [&] { return take(i, state); }, [&] { return state; });
+      state =
+          e.choose(e.less(e.i32(int64_t(i)), count), [&] { return take(i, state); }, [&] { return state; });
     // The result may be stored over one of the states, whose log-sum-exp every thread of the row reads.
     e.call(Instr::BlockBarrier, e.i32(0));
     write(state);
@@ -34,8 +35,8 @@ public:
 private:
   int64_t perThread() const { return (width + threads - 1) / threads; }
 
-  /// The state (maximum, sum, this thread's dimensions) after result `i`. The first that is not empty is taken over
-  /// as it is: a product with 1 and a sum with 0 would lose the sign of a zero.
+  /// The state (maximum, sum, this thread's dimensions) after result `i`. The first that is not empty is
+  /// taken over as it is: a product with 1 and a sum with 0 would lose the sign of a zero.
   SmallVector<Value> take(size_t i, ArrayRef<Value> state) {
     Value lse = e.load(e.f32(), HeadsView(adaptor.getLses()[i]).address(e, token, head, 4), 4);
     Value lowest = e.f32(-kInfinity);

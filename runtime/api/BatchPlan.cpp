@@ -25,7 +25,8 @@ BatchPlan::Impl::Impl(std::shared_ptr<Kernel::Loaded> loaded, Config config, Siz
     : kernel(std::move(loaded)), config(config), sizes(sizes),
       lists(*kernel->device, static_cast<size_t>(sizes.listBytes), "the plan's lists"),
       staging(*kernel->device, static_cast<size_t>(sizes.listBytes)),
-      main(launchOf(kernel->info->main, kernel->main)), combine(launchOf(kernel->info->combine, kernel->combine)) {
+      main(launchOf(kernel->info->main, kernel->main)),
+      combine(launchOf(kernel->info->combine, kernel->combine)) {
   uint16_t place = kernel->vocabulary.plan;
   auto at = [&](int64_t offset) { return lists.get() + static_cast<uint64_t>(offset); };
   for (int64_t offset : {int64_t{0}, sizes.kvLen, sizes.workIndptr, sizes.work, sizes.merge})
@@ -60,7 +61,8 @@ static void tracePlan(const KernelInfo &kernel, const Config &config, const Leng
             traceOf(kernel, given, static_cast<int64_t>(lengths.kvLen.size()), rows, sumOf(lengths.kvLen)));
 }
 
-static void traceRun(const KernelInfo &kernel, const Operands &operands, const Expected &expected, size_t requests) {
+static void traceRun(const KernelInfo &kernel, const Operands &operands, const Expected &expected,
+                     size_t requests) {
   if (!isTraced(TraceLevel::run))
     return;
   TraceTypes given{operands.query.dtype, operands.cache.dtype, declaredTypes(kernel).compute};
@@ -72,8 +74,8 @@ static void traceRun(const KernelInfo &kernel, const Operands &operands, const E
 
 static void requireRoom(const char *what, const char *capacity, int64_t count, int64_t most) {
   if (count > most)
-    throw Error(Error::Code::capacityExceeded, what, std::to_string(count), fmt::format("at most {} {}", most, capacity),
-                "prepare a plan of a larger capacity");
+    throw Error(Error::Code::capacityExceeded, what, std::to_string(count),
+                fmt::format("at most {} {}", most, capacity), "prepare a plan of a larger capacity");
 }
 
 static PlanRequest requestOf(const Config &config, const Lengths &lengths) {
@@ -93,9 +95,10 @@ static PlanRequest requestOf(const Config &config, const Lengths &lengths) {
 void BatchPlan::Impl::plan(const Lengths &lengths, Stream stream) {
   tracePlan(info(), config, lengths);
   if (device().capturing(stream))
-    throw Error(Error::Code::streamCapturing, "plan()", "on a stream that is being captured", "outside of the capture",
-                "capture run() alone; its replays see the plan made last");
-  requireRoom("the batch", "requests of the capacity", static_cast<int64_t>(lengths.kvLen.size()), sizes.requests);
+    throw Error(Error::Code::streamCapturing, "plan()", "on a stream that is being captured",
+                "outside of the capture", "capture run() alone; its replays see the plan made last");
+  requireRoom("the batch", "requests of the capacity", static_cast<int64_t>(lengths.kvLen.size()),
+              sizes.requests);
   Plan made = makePlan(info(), requestOf(config, lengths));
   checkCapacity(made);
   std::byte *slot = staging.acquire();
@@ -105,7 +108,8 @@ void BatchPlan::Impl::plan(const Lengths &lengths, Stream stream) {
 
 void BatchPlan::Impl::checkCapacity(const Plan &made) const {
   requireRoom("the query rows", "query rows of the capacity", made.qIndptr.back(), sizes.queryRows);
-  requireRoom("the work items", "work items of the capacity", static_cast<int64_t>(made.work.size()), sizes.items);
+  requireRoom("the work items", "work items of the capacity", static_cast<int64_t>(made.work.size()),
+              sizes.items);
   requireRoom("the partial results", "slots of the capacity", made.slots, sizes.slots);
   requireRoom("the row tiles to merge", "merges of the capacity", static_cast<int64_t>(made.merges.size()),
               sizes.merges);
@@ -123,8 +127,8 @@ size_t BatchPlan::Impl::write(const Plan &made, std::byte *to) const {
   put(to + sizes.workIndptr, made.workIndptr);
   put(to + sizes.merge, made.merges);
   put(to + sizes.work, made.work);
-  // Blocks past the plan's find an empty range, merges past it a row that no request has. Request 0's lengths are
-  // read for those, also of an empty batch.
+  // Blocks past the plan's find an empty range, merges past it a row that no request has. Request 0's lengths
+  // are read for those, also of an empty batch.
   auto *indptr = reinterpret_cast<int32_t *>(to + sizes.workIndptr);
   std::fill(indptr + made.workIndptr.size(), indptr + sizes.blocks + 1, made.workIndptr.back());
   if (made.kvLen.empty())

@@ -8,8 +8,9 @@ static_assert(Kernel::maxStates == maxMergeStates);
 
 void Vocabulary::add(const std::vector<Param> &params) {
   if (places.size() + params.size() > Words::most)
-    throw Error(Error::Code::tooLarge, "the parameters of the kernel", std::to_string(places.size() + params.size()),
-                "at most " + std::to_string(Words::most), "declare fewer scalars");
+    throw Error(Error::Code::tooLarge, "the parameters of the kernel",
+                std::to_string(places.size() + params.size()), "at most " + std::to_string(Words::most),
+                "declare fewer scalars");
   for (const Param &param : params)
     places.emplace(param.name, static_cast<uint16_t>(places.size()));
 }
@@ -35,8 +36,8 @@ Vocabulary::Vocabulary(const KernelInfo &kernel) {
 uint16_t Vocabulary::find(const std::string &word) const {
   auto found = places.find(word);
   if (found == places.end())
-    throw Error(Error::Code::unknownParameter, "parameter " + word, "unknown", "a word of the parameter vocabulary",
-                "recompile the kernel with this version");
+    throw Error(Error::Code::unknownParameter, "parameter " + word, "unknown",
+                "a word of the parameter vocabulary", "recompile the kernel with this version");
   return found->second;
 }
 
@@ -60,8 +61,8 @@ void writeCache(Words &words, uint16_t place, const Cache &cache, Layout layout,
     words[place + 2] = cache.indptr;
     return;
   }
-  const uint64_t values[] = {cache.data,  bits(cache.stridePage),  bits(cache.strideToken),
-                             cache.table, bits(cache.tableStride), static_cast<uint32_t>(cache.pageSize),
+  const uint64_t values[] = {cache.data,     bits(cache.stridePage),  bits(cache.strideToken),
+                             cache.table,    bits(cache.tableStride), static_cast<uint32_t>(cache.pageSize),
                              division.magic, division.shift};
   std::copy(std::begin(values), std::end(values), &words[place]);
 }

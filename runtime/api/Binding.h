@@ -1,5 +1,5 @@
-// From operands to the parameters of a launch, without a look-up or an allocation: what each parameter is was found
-// when the kernel was loaded.
+// From operands to the parameters of a launch, without a look-up or an allocation: what each parameter is was
+// found when the kernel was loaded.
 #pragma once
 
 #include "mla/Kernel.h"

@@ -19,7 +19,8 @@ mla_status mla_cuda_device_create(int index, mla_device **device) {
 void mla_device_free(mla_device *device) { delete device; }
 
 mla_status mla_device_allocate(mla_device *device, size_t bytes, uint64_t *address) {
-  return guarded([&] { required(address, "address") = deviceOf(device).allocate(bytes, "allocated through C"); });
+  return guarded(
+      [&] { required(address, "address") = deviceOf(device).allocate(bytes, "allocated through C"); });
 }
 
 mla_status mla_device_release(mla_device *device, uint64_t address) {

@@ -66,8 +66,9 @@ T readStruct(const T *given, const char *name) {
                 "sizeof the structure, at least " + std::to_string(sizeof(T)));
   auto *bytes = reinterpret_cast<const unsigned char *>(given);
   if (std::any_of(bytes + sizeof(T), bytes + size, [](unsigned char byte) { return byte != 0; }))
-    throw Error(Error::Code::badArgument, name, "a newer structure with fields set that this library does not know",
-                "of this version", "use a newer library");
+    throw Error(Error::Code::badArgument, name,
+                "a newer structure with fields set that this library does not know", "of this version",
+                "use a newer library");
   T copy;
   std::memcpy(&copy, given, sizeof(T));
   return copy;

@@ -27,8 +27,11 @@ static mla::Tensor convert(const mla_tensor &t) {
 }
 
 static mla::Cache convert(const mla_cache &c) {
-  return {c.data,      static_cast<mla::DType>(c.dtype), c.dim,   c.stride_token, c.pages,
-          c.page_size, c.stride_page,                    c.table, c.table_stride, c.indptr};
+  return {c.data,         static_cast<mla::DType>(c.dtype),
+          c.dim,          c.stride_token,
+          c.pages,        c.page_size,
+          c.stride_page,  c.table,
+          c.table_stride, c.indptr};
 }
 
 static mla::State convert(const mla_state &s) { return {convert(s.out), convert(s.lse)}; }
@@ -45,7 +48,8 @@ public:
       const mla_scalar &scalar = (&required(c.scalars, "operands.scalars"))[i];
       scalars[i] = {&required(scalar.name, "a scalar's name"), scalar.value};
     }
-    operands = {convert(c.query), convert(c.cache), convert(c.out), convert(c.lse), {scalars.data(), c.scalar_count}};
+    operands = {
+        convert(c.query), convert(c.cache), convert(c.out), convert(c.lse), {scalars.data(), c.scalar_count}};
   }
   ConvertedOperands(const ConvertedOperands &) = delete;
   ConvertedOperands &operator=(const ConvertedOperands &) = delete;
@@ -99,7 +103,8 @@ mla_status mla_supports(const mla_kernel *kernel, const mla_config *config, int 
 
 mla_status mla_workspace_size(const mla_kernel *kernel, const mla_config *config, size_t *bytes) {
   return guarded([&] {
-    required(bytes, "bytes") = required(kernel, "kernel").kernel.workspaceSize(convert(readStruct(config, "config")));
+    required(bytes, "bytes") =
+        required(kernel, "kernel").kernel.workspaceSize(convert(readStruct(config, "config")));
   });
 }
 
@@ -110,7 +115,8 @@ mla_status mla_plan_create(mla_kernel *kernel, const mla_config *config, uint64_
   return guarded([&] {
     required(plan, "plan") = nullptr;
     mla_kernel &from = required(kernel, "kernel");
-    *plan = new mla_plan{from.device, from.kernel.prepare(convert(readStruct(config, "config")), {workspace, bytes})};
+    *plan = new mla_plan{from.device,
+                         from.kernel.prepare(convert(readStruct(config, "config")), {workspace, bytes})};
   });
 }
 
@@ -164,7 +170,8 @@ mla_status mla_merge(mla_kernel *kernel, const mla_state *states, size_t count, 
 
 //===-- Graphs --===//
 
-mla_status mla_graph_capture_run(mla_plan *plan, const mla_operands *operands, uint64_t stream, mla_graph **graph) {
+mla_status mla_graph_capture_run(mla_plan *plan, const mla_operands *operands, uint64_t stream,
+                                 mla_graph **graph) {
   return guarded([&] {
     required(graph, "graph") = nullptr;
     mla_plan &on = required(plan, "plan");

@@ -20,7 +20,8 @@ Launch launchOf(const Entry &entry, const Binding &binding) {
 
 Kernel::Loaded::Loaded(std::shared_ptr<Device> device, std::shared_ptr<const KernelInfo> info,
                        std::string_view artefact)
-    : device(std::move(device)), info(std::move(info)), module(this->device->load(artefact)), vocabulary(*this->info) {
+    : device(std::move(device)), info(std::move(info)), module(this->device->load(artefact)),
+      vocabulary(*this->info) {
   auto prepare = [&](const Entry &entry, Binding &binding) {
     binding = Binding(vocabulary, entry);
     if (!entry.name.empty())
@@ -66,8 +67,8 @@ static void checkWorkspace(const Sizes &sizes, Workspace workspace) {
     throw Error(Error::Code::workspaceSize, "the workspace", fmt::format("{} bytes", workspace.bytes),
                 fmt::format("at least {} bytes for this configuration", needed), "ask workspaceSize()");
   if (needed && (workspace.data == 0 || workspace.data % 256))
-    throw Error(Error::Code::workspaceAlignment, "the workspace's address", fmt::format("{:#x}", workspace.data),
-                "a multiple of 256 in device memory");
+    throw Error(Error::Code::workspaceAlignment, "the workspace's address",
+                fmt::format("{:#x}", workspace.data), "a multiple of 256 in device memory");
 }
 
 BatchPlan Kernel::prepare(const Config &config, Workspace workspace) const {
@@ -86,8 +87,8 @@ static void checkState(const KernelInfo &kernel, const State &state, int64_t row
 
 static void checkMerge(const KernelInfo &kernel, std::span<const State> states, const State &into) {
   if (kernel.merge.name.empty())
-    throw Error(Error::Code::entryMissing, "the merge of " + kernel.name, "absent: it writes no log-sum-exp", "there",
-                "declare an lse result");
+    throw Error(Error::Code::entryMissing, "the merge of " + kernel.name, "absent: it writes no log-sum-exp",
+                "there", "declare an lse result");
   if (states.empty() || states.size() > Kernel::maxStates)
     throw Error(Error::Code::mergeCount, "the number of states", std::to_string(states.size()),
                 fmt::format("between 1 and {}", Kernel::maxStates), "merge in groups");

@@ -8,16 +8,17 @@ namespace mla {
 
 using Code = Error::Code;
 
-[[noreturn]] static void mismatch(const Operand &operand, const char *what, std::string value, std::string planned,
-                                  const char *wayOut = "") {
+[[noreturn]] static void mismatch(const Operand &operand, const char *what, std::string value,
+                                  std::string planned, const char *wayOut = "") {
   throw Error(Code::operandMismatch, fmt::format("{} of {}", what, operand.name), std::move(value),
               std::move(planned), wayOut);
 }
 
 static void checkDType(const Operand &operand, DType given) {
   if (given != operand.dtype)
-    mismatch(operand, "the dtype", std::string(name(given)), std::string(name(operand.dtype)),
-             "nothing is converted here: compile the kernel for this storage, or store what it was compiled for");
+    mismatch(
+        operand, "the dtype", std::string(name(given)), std::string(name(operand.dtype)),
+        "nothing is converted here: compile the kernel for this storage, or store what it was compiled for");
 }
 
 static void checkNumber(const Operand &operand, const char *what, int64_t given, int64_t wanted) {
@@ -29,7 +30,8 @@ static void checkNumber(const Operand &operand, const char *what, int64_t given,
 static void checkAlignment(const Operand &operand, const char *what, int64_t byteOffset) {
   if (byteOffset % operand.alignment)
     throw Error(Code::operandAlignment, fmt::format("{} of {}", what, operand.name),
-                fmt::format("{} bytes", byteOffset), fmt::format("a multiple of {} bytes", operand.alignment));
+                fmt::format("{} bytes", byteOffset),
+                fmt::format("a multiple of {} bytes", operand.alignment));
 }
 
 static void requireAddress(const std::string &what, DevicePtr address) {

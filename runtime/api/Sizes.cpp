@@ -49,7 +49,8 @@ static void checkCapacity(const KernelInfo &kernel, const Config &config) {
     throw Error(Code::blockCount, "blocks", std::to_string(config.blocks), "at least 1",
                 "pass the device's multiprocessors x blocks of one");
   requireCapacity("capacity.requests", config.capacity.requests, 1, int32Max - 1);
-  requireCapacity("capacity.queryRows", config.capacity.queryRows, 1, int32Max / kernel.heads - kernel.tile.rows);
+  requireCapacity("capacity.queryRows", config.capacity.queryRows, 1,
+                  int32Max / kernel.heads - kernel.tile.rows);
   requireCapacity("capacity.workItems", config.capacity.workItems, 0, int32Max);
 }
 

@@ -20,8 +20,8 @@ struct Sizes {
   int64_t partialLseOffset = 0; ///< within the workspace
   int64_t workspaceBytes = 0;
 
-  // Offsets within the device's copy of the lists, each aligned to 256 bytes. The work list, whose length varies
-  // most, comes last: a copy ends where it does.
+  // Offsets within the device's copy of the lists, each aligned to 256 bytes. The work list, whose length
+  // varies most, comes last: a copy ends where it does.
   int64_t kvLen = 0, workIndptr = 0, merge = 0, work = 0;
   int64_t listBytes = 0;
 };

@@ -138,8 +138,8 @@ bool ArtefactCache::publish(const std::string &key, const std::string &artefact)
   return true;
 }
 
-std::string ArtefactCache::get(const std::string &key, const std::function<std::string()> &build, Outcome *outcome,
-                               std::string *message) const {
+std::string ArtefactCache::get(const std::string &key, const std::function<std::string()> &build,
+                               Outcome *outcome, std::string *message) const {
   auto say = [&](Outcome what, std::string text) {
     if (outcome)
       *outcome = what;
@@ -160,10 +160,12 @@ std::string ArtefactCache::get(const std::string &key, const std::function<std::
     return *present.artefact;
   std::string artefact = build();
   if (!lock.held() || !publish(key, artefact))
-    say(Outcome::unstored, folder.empty() ? "no cache directory is set" :
-                                            fmt::format("{} cannot be written; nothing is kept", folder.string()));
+    say(Outcome::unstored, folder.empty()
+                               ? "no cache directory is set"
+                               : fmt::format("{} cannot be written; nothing is kept", folder.string()));
   else if (present.exists)
-    say(Outcome::rebuilt, fmt::format("{} was damaged ({}) and was rebuilt", entryPath(key).string(), present.problem));
+    say(Outcome::rebuilt,
+        fmt::format("{} was damaged ({}) and was rebuilt", entryPath(key).string(), present.problem));
   else
     say(Outcome::built, "");
   return artefact;
@@ -209,7 +211,8 @@ size_t ArtefactCache::clear() const {
     std::error_code error;
     fs::remove(path, error);
     if (error)
-      throw Error(Error::Code::cacheFailure, path.string(), "", "", "it cannot be removed: " + error.message());
+      throw Error(Error::Code::cacheFailure, path.string(), "", "",
+                  "it cannot be removed: " + error.message());
   };
   for (const fs::path &path : filesIn(folder, ".mlac"))
     remove(path), ++removed;

@@ -1,8 +1,8 @@
 // Compiled artefacts on disk.
 //
-// An entry is one file, KEY.mlac: a line "mlac cache 1 KEY BYTES SHA256" and then the artefact. It appears by rename,
-// complete or not at all. KEY.lock is held while an entry is built, so that processes that want the same one wait for
-// the first. Times of files mean nothing here.
+// An entry is one file, KEY.mlac: a line "mlac cache 1 KEY BYTES SHA256" and then the artefact. It appears by
+// rename, complete or not at all. KEY.lock is held while an entry is built, so that processes that want the
+// same one wait for the first. Times of files mean nothing here.
 #pragma once
 
 #include "mla/Error.h"
@@ -47,21 +47,23 @@ public:
 
   explicit ArtefactCache(std::filesystem::path directory) : folder(std::move(directory)) {}
 
-  /// MLAC_CACHE_DIR, or mlac in XDG_CACHE_HOME, or ~/.cache/mlac; empty if none of them is set: nothing is kept.
+  /// MLAC_CACHE_DIR, or mlac in XDG_CACHE_HOME, or ~/.cache/mlac; empty if none of them is set: nothing is
+  /// kept.
   static std::filesystem::path defaultDirectory();
 
   const std::filesystem::path &directory() const { return folder; }
 
-  /// The artefact of that key; `build` makes it if there is none. Throws what `build` throws; a directory that cannot
-  /// be read or written is no error. `message` gets a line on anything but a hit and a plain build.
-  std::string get(const std::string &key, const std::function<std::string()> &build, Outcome *outcome = nullptr,
-                  std::string *message = nullptr) const;
+  /// The artefact of that key; `build` makes it if there is none. Throws what `build` throws; a directory
+  /// that cannot be read or written is no error. `message` gets a line on anything but a hit and a plain
+  /// build.
+  std::string get(const std::string &key, const std::function<std::string()> &build,
+                  Outcome *outcome = nullptr, std::string *message = nullptr) const;
 
   /// All entries by key; each is read and compared with its checksum.
   std::vector<Entry> list() const;
 
-  /// Removes entries, locks that nobody holds and what interrupted writers left; gives the number of entries. Throws
-  /// Error cacheFailure for one that cannot be removed.
+  /// Removes entries, locks that nobody holds and what interrupted writers left; gives the number of entries.
+  /// Throws Error cacheFailure for one that cannot be removed.
   size_t clear() const;
 
 private:

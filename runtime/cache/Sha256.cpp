@@ -62,7 +62,8 @@ std::string padding(uint64_t bytes) {
 } // namespace
 
 std::string sha256(std::string_view bytes) {
-  Digest digest = {0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a, 0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19};
+  Digest digest = {0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a,
+                   0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19};
   auto feed = [&](std::string_view text) {
     for (size_t at = 0; at + 64 <= text.size(); at += 64)
       update(digest, reinterpret_cast<const uint8_t *>(text.data()) + at);

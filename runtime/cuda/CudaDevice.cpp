@@ -165,7 +165,8 @@ public:
 
   void replay(Stream stream) override {
     Current current(context);
-    require(driver().graphLaunch(exec, stream ? reinterpret_cast<cuda::Stream>(stream) : own), "cuGraphLaunch");
+    require(driver().graphLaunch(exec, stream ? reinterpret_cast<cuda::Stream>(stream) : own),
+            "cuGraphLaunch");
   }
 
 private:
@@ -238,8 +239,8 @@ public:
   void launch(Module &module, const Launch &launch, void **params) override {
     Current current(context);
     cuda::Function function = find(module, launch);
-    cuda::Result result = driver().launchKernel(function, launch.grid, 1, 1, launch.block, 1, 1, launch.sharedBytes,
-                                                streamOf(launch.stream), params, nullptr);
+    cuda::Result result = driver().launchKernel(function, launch.grid, 1, 1, launch.block, 1, 1,
+                                                launch.sharedBytes, streamOf(launch.stream), params, nullptr);
     if (result != cuda::success)
       require(result, fmt::format("cuLaunchKernel({}, {} blocks of {} threads, {} bytes of shared memory)",
                                   launch.entry, launch.grid, launch.block, launch.sharedBytes)
@@ -254,8 +255,8 @@ public:
   int residentBlocks(Module &module, const Launch &launch) override {
     Current current(context);
     int blocks = 0;
-    require(driver().occupancyMaxActiveBlocks(&blocks, find(module, launch),
-                                              static_cast<int>(launch.block), launch.sharedBytes),
+    require(driver().occupancyMaxActiveBlocks(&blocks, find(module, launch), static_cast<int>(launch.block),
+                                              launch.sharedBytes),
             "cuOccupancyMaxActiveBlocksPerMultiprocessor");
     return blocks * info.multiprocessors;
   }
@@ -397,12 +398,13 @@ std::string ptxVersionOf(std::string_view image) {
   std::string text = log.c_str(); // the log is as long as its buffer
   if (!text.empty())
     wayOut += "; its log: " + text;
-  throw Error(Error::Code::imageRefused,
-              fmt::format("the driver (CUDA {}.{}) refused the image{} for {} (compute capability {}.{}) with {}",
-                          info.driverVersion / 1000, info.driverVersion % 1000 / 10,
-                          version.empty() ? "" : " (PTX " + version + ")", info.name, info.major, info.minor,
-                          cuda::describe(result)),
-              "", "", wayOut);
+  throw Error(
+      Error::Code::imageRefused,
+      fmt::format("the driver (CUDA {}.{}) refused the image{} for {} (compute capability {}.{}) with {}",
+                  info.driverVersion / 1000, info.driverVersion % 1000 / 10,
+                  version.empty() ? "" : " (PTX " + version + ")", info.name, info.major, info.minor,
+                  cuda::describe(result)),
+      "", "", wayOut);
 }
 
 std::unique_ptr<Module> CudaDevice::load(std::string_view image) {

@@ -5,8 +5,8 @@
 
 namespace mla::jit {
 
-/// The linker's build id of the library or program that this function is in, as hexadecimal digits; empty if it has
-/// none.
+/// The linker's build id of the library or program that this function is in, as hexadecimal digits; empty if
+/// it has none.
 std::string ownBuildId();
 
 } // namespace mla::jit

@@ -8,7 +8,8 @@ mla_status mla_emulator_create(uint64_t seed, int multiprocessors, mla_device **
   return guarded([&] {
     required(device, "device") = nullptr;
     if (multiprocessors < 1)
-      throw mla::Error(mla::Error::Code::badArgument, "multiprocessors", std::to_string(multiprocessors), "at least 1");
+      throw mla::Error(mla::Error::Code::badArgument, "multiprocessors", std::to_string(multiprocessors),
+                       "at least 1");
     *device = new mla_device{mla::jit::createEmulator({seed, multiprocessors})};
   });
 }
@@ -28,7 +29,8 @@ static mla::jit::Options convert(const mla_jit_options &c) {
   return options;
 }
 
-mla_status mla_jit_load(mla_device *device, const char *source, const mla_jit_options *options, mla_kernel **kernel) {
+mla_status mla_jit_load(mla_device *device, const char *source, const mla_jit_options *options,
+                        mla_kernel **kernel) {
   return guarded([&] {
     required(kernel, "kernel") = nullptr;
     std::shared_ptr<mla::Device> on = required(device, "device").device;

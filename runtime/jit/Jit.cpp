@@ -33,8 +33,9 @@ static mlac::Target findTarget(std::string_view name) {
 std::string chooseTarget(int capability) {
   std::string name = fmt::format("sm_{}", capability);
   if (!mlac::Target::find(name))
-    throw Error(Code::targetUnknown, fmt::format("compute capability {}.{}", capability / 10, capability % 10),
-                "not supported", "that of one of " + targetNames(), "name a target");
+    throw Error(Code::targetUnknown,
+                fmt::format("compute capability {}.{}", capability / 10, capability % 10), "not supported",
+                "that of one of " + targetNames(), "name a target");
   return name;
 }
 
@@ -44,9 +45,10 @@ std::string choosePtx(std::string_view name, int driver) {
     return mlac::formatPtxVersion(target.minPtx);
   int newest = mlac::ptxForDriver(driver), needed = mlac::driverForPtx(target.minPtx);
   if (newest < target.minPtx)
-    throw Error(Code::driverTooOld, "the driver's CUDA version", fmt::format("{}.{}", driver / 1000, driver % 1000 / 10),
-                fmt::format("at least {}.{} for {}, which needs PTX {}", needed / 1000, needed % 1000 / 10, name,
-                            mlac::formatPtxVersion(target.minPtx)),
+    throw Error(Code::driverTooOld, "the driver's CUDA version",
+                fmt::format("{}.{}", driver / 1000, driver % 1000 / 10),
+                fmt::format("at least {}.{} for {}, which needs PTX {}", needed / 1000, needed % 1000 / 10,
+                            name, mlac::formatPtxVersion(target.minPtx)),
                 "install a newer driver");
   return mlac::formatPtxVersion(newest);
 }
@@ -89,8 +91,8 @@ static CompileResult compileOrThrow(std::string_view source, const Options &opti
 static Compiled compileCached(std::string_view source, const Options &options) {
   Compiled compiled;
   compiled.key = keyOf(source, options);
-  ArtefactCache cache(options.cacheDirectory ? std::filesystem::path(*options.cacheDirectory) :
-                                               ArtefactCache::defaultDirectory());
+  ArtefactCache cache(options.cacheDirectory ? std::filesystem::path(*options.cacheDirectory)
+                                             : ArtefactCache::defaultDirectory());
   ArtefactCache::Outcome outcome;
   auto build = [&] { return compileOrThrow(source, options, compiled.key, false).artefact; };
   compiled.artefact = cache.get(compiled.key, build, &outcome, &compiled.message);
@@ -139,7 +141,8 @@ private:
 static EntryLookup loadHostProgram(std::string_view image) {
   std::shared_ptr<const HostPrograms::Program> program = HostPrograms::all().find(image);
   if (!program)
-    throw Error(Code::imageRefused, "the emulator cannot run an artefact", "", "", "load the program from its source");
+    throw Error(Code::imageRefused, "the emulator cannot run an artefact", "", "",
+                "load the program from its source");
   return [program](const std::string &name) { return (*program)(name); };
 }
 
@@ -161,7 +164,8 @@ static Kernel loadEmulated(std::shared_ptr<Device> device, std::string_view sour
   return Kernel::load(std::move(device), compiled.artefact, options.kernel);
 }
 
-Kernel load(std::shared_ptr<Device> device, std::string_view source, const Options &options, Compiled *compiled) {
+Kernel load(std::shared_ptr<Device> device, std::string_view source, const Options &options,
+            Compiled *compiled) {
   Options complete = completed(options, device.get());
   Compiled own;
   Compiled &result = compiled ? *compiled : own;

@@ -4,6 +4,7 @@ set -euo pipefail
 build=$1 folder=$2
 mkdir -p "$folder"
 cp "$build/bin/runtime_gpu_test" "$folder/"
+[ ! -x "$build/bin/run_bench" ] || cp "$build/bin/run_bench" "$folder/"
 cp -L "$(ldd "$build/bin/runtime_gpu_test" | awk '/libfmt/ {print $3}')" "$folder/"
 program() { # NAME MASK BASE
   local scores='dot(q, k) * sm_scale'

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# plan(), run() and merge() on a CUDA device: test/gpu/runtime.sh FOLDER [values] [sanitize]
+# plan(), run() and merge() on a CUDA device: test/gpu/runtime.sh FOLDER [values] [sanitize] [bench]
 # FOLDER holds runtime_gpu_test and the artefacts decode.ptx, plain.ptx and ln.ptx; prepare-runtime.sh makes it.
 set -u
 folder=$(cd "$1" && pwd)
@@ -33,4 +33,5 @@ sanitize() {
 
 stage values "$folder/runtime_gpu_test" --gtest_brief=0
 stage sanitize sanitize
+stage bench "$folder/run_bench"
 exit $((failures != 0))

@@ -21,7 +21,8 @@ namespace {
 
 class Cache : public testing::Test {
 protected:
-  Cache() : folder(fs::temp_directory_path() / ("mlac-cache-test." + std::to_string(getpid()))), cache(folder) {
+  Cache()
+      : folder(fs::temp_directory_path() / ("mlac-cache-test." + std::to_string(getpid()))), cache(folder) {
     fs::remove_all(folder);
   }
   ~Cache() override {
@@ -69,7 +70,8 @@ protected:
 TEST(Sha256, KnownDigests) {
   EXPECT_EQ(sha256(""), "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
   EXPECT_EQ(sha256("abc"), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
-  EXPECT_EQ(sha256(std::string(1000000, 'a')), "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0");
+  EXPECT_EQ(sha256(std::string(1000000, 'a')),
+            "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0");
 }
 
 TEST_F(Cache, BuildsOnceThenHits) {
@@ -135,7 +137,8 @@ TEST_F(Cache, ProcessesWithDistinctKeysDoNotDisturb) {
 }
 
 TEST_F(Cache, AFailedBuildLeavesNothing) {
-  EXPECT_THROW(cache.get(keyOf(1), []() -> std::string { throw std::runtime_error("no"); }), std::runtime_error);
+  EXPECT_THROW(cache.get(keyOf(1), []() -> std::string { throw std::runtime_error("no"); }),
+               std::runtime_error);
   EXPECT_TRUE(cache.list().empty());
   EXPECT_EQ(get(keyOf(1), "text"), Outcome::built);
 }
@@ -196,8 +199,9 @@ TEST_F(Cache, KeyDependsOnAllThatMatters) {
   CacheKeyParts parts{"source", "heads=8", "mlac 1 abc", "sm_120", "", "8.7"};
   std::string key = cacheKey(parts);
   EXPECT_EQ(cacheKey(parts), key);
-  for (std::string CacheKeyParts::*part : {&CacheKeyParts::source, &CacheKeyParts::options, &CacheKeyParts::compiler,
-                                           &CacheKeyParts::target, &CacheKeyParts::profile, &CacheKeyParts::ptx}) {
+  for (std::string CacheKeyParts::*part :
+       {&CacheKeyParts::source, &CacheKeyParts::options, &CacheKeyParts::compiler, &CacheKeyParts::target,
+        &CacheKeyParts::profile, &CacheKeyParts::ptx}) {
     CacheKeyParts changed = parts;
     changed.*part += "x";
     EXPECT_NE(cacheKey(changed), key);

@@ -29,7 +29,8 @@ protected:
   void SetUp() override {
     DeviceCase::SetUp();
     kernel.emplace(rig->load(Program::decode));
-    live = std::make_unique<Live>(device(), kernel->info(), reference::BatchShape{{1, 2, 0, 1}, {40, 17, 0, 300}, 16});
+    live = std::make_unique<Live>(device(), kernel->info(),
+                                  reference::BatchShape{{1, 2, 0, 1}, {40, 17, 0, 300}, 16});
     config.capacity = live->capacity();
     plan = std::make_unique<Planned>(*kernel, config);
     (*plan)->plan(live->lengths());
@@ -78,7 +79,8 @@ TEST_F(Contract, EveryChangedOperandIsCaught) {
     changes[i].second(operands);
     EXPECT_EQ(codeOfRun(operands), changes[i].first) << "change " << i;
   }
-  for (float value : {0.0f, -1.0f, std::numeric_limits<float>::infinity(), std::numeric_limits<float>::quiet_NaN()}) {
+  for (float value :
+       {0.0f, -1.0f, std::numeric_limits<float>::infinity(), std::numeric_limits<float>::quiet_NaN()}) {
     std::vector<Scalar> scalars(live->operands().scalars.begin(), live->operands().scalars.end());
     scalars[0].value = value;
     Operands operands = live->operands();
@@ -144,7 +146,12 @@ TEST_F(Contract, CapacityErrorHasBothNumbers) {
   for (int32_t i = 0; i < 17; ++i)
     indptr[static_cast<size_t>(i)] = i;
   try {
-    fourteen->plan({.qIndptr = indptr, .kvLen = lengths, .pageSize = 16, .tableColumns = 1, .pages = 1, .cacheIndptr = {}});
+    fourteen->plan({.qIndptr = indptr,
+                    .kvLen = lengths,
+                    .pageSize = 16,
+                    .tableColumns = 1,
+                    .pages = 1,
+                    .cacheIndptr = {}});
     FAIL();
   } catch (const Error &error) {
     EXPECT_EQ(error.code, Error::Code::capacityExceeded);
@@ -212,8 +219,7 @@ TEST_F(Contract, SupportsSaysWhatPrepareDoes) {
     bool supported = kernel->supports(changed, &why);
     std::string code = codeOf([&] {
       Buffer memory(device(), kernel->workspaceSize(changed) + 1);
-      kernel->prepare(changed, {memory.get(), memory.size()})
-          .plan(live->lengths());
+      kernel->prepare(changed, {memory.get(), memory.size()}).plan(live->lengths());
     });
     EXPECT_EQ(supported, code == "accepted") << "change " << i << ": " << code << ", " << why;
     accepted += supported;
@@ -248,7 +254,12 @@ TEST_F(Contract, PaddedBatchInGraphMode) {
   graph.capacity = {batch, 5 * batch};
   graph.graph = true;
   Planned padded(*kernel, graph);
-  padded->plan({.qIndptr = indptr, .kvLen = lengths, .pageSize = 16, .tableColumns = 1, .pages = 24, .cacheIndptr = {}});
+  padded->plan({.qIndptr = indptr,
+                .kvLen = lengths,
+                .pageSize = 16,
+                .tableColumns = 1,
+                .pages = 24,
+                .cacheIndptr = {}});
   const KernelInfo &info = kernel->info();
   int64_t rowTiles = (5 * info.heads + info.tile.rows - 1) / info.tile.rows;
   EXPECT_EQ(padded->stats().items, static_cast<int64_t>(batch) * rowTiles) << "an item for every row tile";
@@ -263,9 +274,14 @@ TEST_F(Contract, TailOfTheScheduleRepeatsTheLastOffset) {
   graph.capacity = {8, 8};
   graph.graph = true;
   Planned padded(*kernel, graph);
-  padded->plan({.qIndptr = three.qIndptr, .kvLen = three.kvLens, .pageSize = 16, .tableColumns = 1, .pages = 4,
+  padded->plan({.qIndptr = three.qIndptr,
+                .kvLen = three.kvLens,
+                .pageSize = 16,
+                .tableColumns = 1,
+                .pages = 4,
                 .cacheIndptr = {}});
-  EXPECT_EQ(padded->stats().grid, 8) << "every block of the capacity is launched, those without work included";
+  EXPECT_EQ(padded->stats().grid, 8)
+      << "every block of the capacity is launched, those without work included";
 }
 
 TEST_F(Contract, FixedPiecesDependOnTheRequestAlone) {
@@ -290,7 +306,10 @@ TEST_F(Contract, PiecesNeverExceedWhatTheCapacityAllows) {
   for (Deterministic mode : {Deterministic::run, Deterministic::batch})
     for (uint32_t seed = 1; seed < 200; ++seed) {
       uint32_t state = seed * 2654435761u;
-      auto next = [&](uint32_t below) { return static_cast<int32_t>((state = state * 1664525u + 1013904223u) >> 8) % static_cast<int32_t>(below); };
+      auto next = [&](uint32_t below) {
+        return static_cast<int32_t>((state = state * 1664525u + 1013904223u) >> 8) %
+               static_cast<int32_t>(below);
+      };
       std::vector<int32_t> q, kv;
       for (int32_t i = next(9); i >= 0; --i) {
         q.push_back(next(4));

@@ -64,7 +64,8 @@ TEST_F(Determinism, LastRowDoesNotDependOnTheExtension) {
   Config config;
   config.deterministic = Deterministic::batch;
   Bits reference;
-  for (int32_t extension : rig->full ? std::vector<int32_t>{1, 2, 3, 7, 16, 33, 64} : std::vector<int32_t>{1, 2, 5, 16}) {
+  for (int32_t extension :
+       rig->full ? std::vector<int32_t>{1, 2, 3, 7, 16, 33, 64} : std::vector<int32_t>{1, 2, 5, 16}) {
     Live live(device(), kernel.info(), {{extension}, {context}, 16});
     reference::HostTensor &query = *live.host().find(Role::query), &cache = *live.host().find(Role::cache);
     std::fill(query.bytes.begin(), query.bytes.end(), 0x3C); // every row the same query

@@ -20,14 +20,18 @@ static Error refusal(int version, int result) {
 
 TEST(FakeDriver, TooNewPtxNamesBothVersionsAndTheLog) {
   std::string text = refusal(13000, 222).what();
-  for (const char *part : {"CUDA 13.0", "PTX 9.1", "CUDA_ERROR_UNSUPPORTED_PTX_VERSION", "the log of a fake driver", "--ptx"})
+  for (const char *part :
+       {"CUDA 13.0", "PTX 9.1", "CUDA_ERROR_UNSUPPORTED_PTX_VERSION", "the log of a fake driver", "--ptx"})
     EXPECT_NE(text.find(part), std::string::npos) << part << " is not in: " << text;
 }
 
 TEST(FakeDriver, OtherRefusalsNameTheDeviceAndTheLog) {
   std::string text = refusal(12080, 218).what();
-  for (const char *part : {"CUDA 12.8", "CUDA_ERROR_INVALID_PTX", "Fake GPU", "12.0", "the log of a fake driver"})
+  for (const char *part :
+       {"CUDA 12.8", "CUDA_ERROR_INVALID_PTX", "Fake GPU", "12.0", "the log of a fake driver"})
     EXPECT_NE(text.find(part), std::string::npos) << part << " is not in: " << text;
 }
 
-TEST(FakeDriver, NoSuchDevice) { expectError(Error::Code::noDevice, [] { createCudaDevice(1); }); }
+TEST(FakeDriver, NoSuchDevice) {
+  expectError(Error::Code::noDevice, [] { createCudaDevice(1); });
+}

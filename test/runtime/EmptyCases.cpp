@@ -1,5 +1,5 @@
-// Empty work, padding and what lies past a request's end. Reference operands hold NaN codes wherever no request owns
-// a byte, and outputs start as NaN: every case that passes has read and left nothing there.
+// Empty work, padding and what lies past a request's end. Reference operands hold NaN codes wherever no
+// request owns a byte, and outputs start as NaN: every case that passes has read and left nothing there.
 #include "Rig.h"
 
 using namespace mla;

@@ -1,5 +1,5 @@
-// A libcuda.so.1 with one device that takes every call and refuses images: what the driver says when it does, and how
-// its version decides. FAKE_CUDA_VERSION and FAKE_CUDA_RESULT come from the environment.
+// A libcuda.so.1 with one device that takes every call and refuses images: what the driver says when it does,
+// and how its version decides. FAKE_CUDA_VERSION and FAKE_CUDA_RESULT come from the environment.
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
@@ -19,7 +19,9 @@ int cuGetErrorName(int result, const char **name) {
 int cuGetErrorString(int, const char **text) { return *text = "a fake driver's text", 0; }
 int cuDeviceGetCount(int *count) { return *count = 1, 0; }
 int cuDeviceGet(int *device, int) { return *device = 0, 0; }
-int cuDeviceGetName(char *name, int bytes, int) { return std::strncpy(name, "Fake GPU", static_cast<size_t>(bytes)), 0; }
+int cuDeviceGetName(char *name, int bytes, int) {
+  return std::strncpy(name, "Fake GPU", static_cast<size_t>(bytes)), 0;
+}
 int cuDeviceGetAttribute(int *value, int attribute, int) {
   return *value = attribute == 75 ? 12 : attribute == 76 ? 0 : attribute == 97 ? 101376 : 8, 0;
 }
@@ -31,14 +33,17 @@ int cuModuleLoadDataEx(void **, const void *, unsigned count, int *options, void
   return number("FAKE_CUDA_RESULT", 222);
 }
 
-#define FAKE(name)                                                                                                     \
+#define FAKE(name)                                                                                           \
   int name() { return 0; }
-FAKE(cuDevicePrimaryCtxRetain) FAKE(cuDevicePrimaryCtxRelease_v2) FAKE(cuCtxCreate_v2) FAKE(cuCtxDestroy_v2)
-FAKE(cuCtxSetCurrent) FAKE(cuCtxGetCurrent) FAKE(cuModuleUnload) FAKE(cuModuleGetFunction) FAKE(cuFuncSetAttribute)
-FAKE(cuOccupancyMaxActiveBlocksPerMultiprocessor) FAKE(cuLaunchKernel) FAKE(cuMemAlloc_v2) FAKE(cuMemFree_v2)
-FAKE(cuMemGetInfo_v2) FAKE(cuMemHostAlloc) FAKE(cuMemFreeHost) FAKE(cuMemcpyHtoDAsync_v2) FAKE(cuMemcpyDtoHAsync_v2)
-FAKE(cuMemsetD8Async) FAKE(cuStreamCreate) FAKE(cuStreamDestroy_v2) FAKE(cuStreamSynchronize) FAKE(cuStreamIsCapturing)
-FAKE(cuStreamBeginCapture_v2) FAKE(cuStreamEndCapture) FAKE(cuGraphInstantiateWithFlags) FAKE(cuGraphLaunch)
-FAKE(cuGraphDestroy) FAKE(cuGraphExecDestroy) FAKE(cuEventCreate) FAKE(cuEventDestroy_v2) FAKE(cuEventRecord)
-FAKE(cuEventSynchronize) FAKE(cuEventElapsedTime)
+FAKE(cuDevicePrimaryCtxRetain)
+FAKE(cuDevicePrimaryCtxRelease_v2) FAKE(cuCtxCreate_v2) FAKE(cuCtxDestroy_v2) FAKE(cuCtxSetCurrent)
+    FAKE(cuCtxGetCurrent) FAKE(cuModuleUnload) FAKE(cuModuleGetFunction) FAKE(cuFuncSetAttribute)
+        FAKE(cuOccupancyMaxActiveBlocksPerMultiprocessor) FAKE(cuLaunchKernel) FAKE(cuMemAlloc_v2)
+            FAKE(cuMemFree_v2) FAKE(cuMemGetInfo_v2) FAKE(cuMemHostAlloc) FAKE(cuMemFreeHost)
+                FAKE(cuMemcpyHtoDAsync_v2) FAKE(cuMemcpyDtoHAsync_v2) FAKE(cuMemsetD8Async)
+                    FAKE(cuStreamCreate) FAKE(cuStreamDestroy_v2) FAKE(cuStreamSynchronize)
+                        FAKE(cuStreamIsCapturing) FAKE(cuStreamBeginCapture_v2) FAKE(cuStreamEndCapture)
+                            FAKE(cuGraphInstantiateWithFlags) FAKE(cuGraphLaunch) FAKE(cuGraphDestroy)
+                                FAKE(cuGraphExecDestroy) FAKE(cuEventCreate) FAKE(cuEventDestroy_v2)
+                                    FAKE(cuEventRecord) FAKE(cuEventSynchronize) FAKE(cuEventElapsedTime)
 }

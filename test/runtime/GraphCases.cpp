@@ -62,7 +62,8 @@ TEST_F(PlanRun, PaddedBatchInAGraph) {
   std::vector<int32_t> ones(16, 1), many(16, 40), few(16, 0);
   few[0] = 70, few[1] = 1, few[2] = 300;
   Live live(device(), kernel.info(),
-            std::vector<reference::BatchShape>{{ones, many, 16}, {ones, few, 16, 3}, {{1, 1, 1}, {70, 1, 300}, 16, 3}});
+            std::vector<reference::BatchShape>{
+                {ones, many, 16}, {ones, few, 16, 3}, {{1, 1, 1}, {70, 1, 300}, 16, 3}});
   Config config = graphConfig(live);
   Planned plan(kernel, config);
   auto graph = capture(*plan, live);
@@ -153,7 +154,8 @@ TEST_F(PlanRun, WorkspaceOfExactlyTheSize) {
 
 TEST_F(PlanRun, LongestAndManyPieces) {
   Kernel kernel = rig->load(Program::decode);
-  std::vector<int32_t> lengths = rig->full ? std::vector<int32_t>{131072, 1, 0, 4097, 33} : std::vector<int32_t>{600, 1, 0, 97, 33};
+  std::vector<int32_t> lengths =
+      rig->full ? std::vector<int32_t>{131072, 1, 0, 4097, 33} : std::vector<int32_t>{600, 1, 0, 97, 33};
   for (int32_t page : {1, 16, 64, 256}) {
     Live live(device(), kernel.info(), {{1, 1, 1, 2, 3}, lengths, page});
     EXPECT_TRUE(runAndCheck(kernel, live)) << "pages of " << page;

@@ -98,10 +98,12 @@ TEST_F(Jit, ErrorsCarryTheDiagnostics) {
   Error error = errorOf([&] { jit::compile("kernel broken(", options); });
   EXPECT_EQ(error.code, Error::Code::sourceRefused);
   EXPECT_NE(std::string(error.what()).find("error:"), std::string::npos) << error.what();
-  EXPECT_TRUE(!fs::exists(folder) || fs::is_empty(folder) || jit::compile(sourceOf(Program::decode), options).key.size() == 64);
+  EXPECT_TRUE(!fs::exists(folder) || fs::is_empty(folder) ||
+              jit::compile(sourceOf(Program::decode), options).key.size() == 64);
   jit::Options unknown = options;
   unknown.target = "sm_1";
-  EXPECT_EQ(errorOf([&] { jit::compile(sourceOf(Program::decode), unknown); }).code, Error::Code::targetUnknown);
+  EXPECT_EQ(errorOf([&] { jit::compile(sourceOf(Program::decode), unknown); }).code,
+            Error::Code::targetUnknown);
 }
 
 TEST_F(Jit, PtxVersionFollowsTheDriver) {
@@ -120,7 +122,8 @@ TEST_F(Jit, PtxVersionFollowsTheDriver) {
 }
 
 TEST_F(Jit, TheCompilerKnowsItsBuild) {
-  EXPECT_GE(jit::compilerId().size(), std::string("mlac 0.1.0 ").size() + 16) << "no build id: " << jit::compilerId();
+  EXPECT_GE(jit::compilerId().size(), std::string("mlac 0.1.0 ").size() + 16)
+      << "no build id: " << jit::compilerId();
 }
 
 TEST_F(Jit, EmulatorTakesSourceAlone) {

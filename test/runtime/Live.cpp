@@ -51,8 +51,12 @@ void Live::upload() {
 
 static Tensor tensorOf(const HostTensor &tensor, DevicePtr data) {
   const std::vector<int64_t> &shape = tensor.operand.shape;
-  return {data,     tensor.operand.dtype,             tensor.tokens,
-          shape[0], shape.size() > 1 ? shape[1] : 1, tensor.strideToken,
+  return {data,
+          tensor.operand.dtype,
+          tensor.tokens,
+          shape[0],
+          shape.size() > 1 ? shape[1] : 1,
+          tensor.strideToken,
           tensor.strideHead};
 }
 
@@ -70,16 +74,9 @@ void Live::place(HostTensor &tensor, Buffer &buffer) {
     bound.lse = tensorOf(tensor, data);
     break;
   default:
-    bound.cache = {data,
-                   tensor.operand.dtype,
-                   tensor.operand.shape[0],
-                   tensor.strideToken,
-                   pages,
-                   host().shape.pageSize,
-                   tensor.stridePage,
-                   table.get(),
-                   tableColumns,
-                   cacheIndptr.get()};
+    bound.cache = {data,         tensor.operand.dtype,  tensor.operand.shape[0], tensor.strideToken,
+                   pages,        host().shape.pageSize, tensor.stridePage,       table.get(),
+                   tableColumns, cacheIndptr.get()};
   }
 }
 

@@ -15,15 +15,16 @@ struct Bits {
   bool operator==(const Bits &) const = default;
 };
 
-/// One of several batches at a time, all at the same addresses and with the same strides and table width, as a
-/// captured run needs it.
+/// One of several batches at a time, all at the same addresses and with the same strides and table width, as
+/// a captured run needs it.
 class Live {
 public:
   using BatchShape = reference::BatchShape;
 
   /// Every batch needs the same page size.
   Live(Device &device, const KernelInfo &kernel, const std::vector<BatchShape> &shapes);
-  Live(Device &device, const KernelInfo &kernel, const BatchShape &shape) : Live(device, kernel, std::vector{shape}) {}
+  Live(Device &device, const KernelInfo &kernel, const BatchShape &shape)
+      : Live(device, kernel, std::vector{shape}) {}
 
   /// Uploads batch `index`; outputs hold poison.
   void use(size_t index);

@@ -22,7 +22,8 @@ TEST_F(Masks, BasesAgree) {
   for (bool split : {false, true}) {
     Config config;
     config.split = split;
-    std::vector<float> a = floats(runBits(log2, first, config).lse), b = floats(runBits(ln, second, config).lse);
+    std::vector<float> a = floats(runBits(log2, first, config).lse),
+                       b = floats(runBits(ln, second, config).lse);
     ASSERT_EQ(a.size(), b.size());
     for (size_t i = 0; i < a.size(); ++i)
       EXPECT_NEAR(a[i] * std::log(2.0f), b[i], 2e-3f) << "row " << i << (split ? ", split" : "");
@@ -36,7 +37,8 @@ TEST_F(Masks, CausalIsAlignedAtTheEnd) {
   reference::HostTensor &query = *live.host().find(Role::query);
   std::fill(query.bytes.begin(), query.bytes.end(), 0); // uniform weights show the mask row by row
   live.upload();
-  EXPECT_TRUE(runAndCheck(kernel, live)) << "the last request has more queries than keys: rows that see nothing";
+  EXPECT_TRUE(runAndCheck(kernel, live))
+      << "the last request has more queries than keys: rows that see nothing";
 }
 
 TEST_F(Masks, ThreeTokensEach) {

@@ -18,7 +18,8 @@ public:
       : heads(kernel.heads()), dims(kernel.vDim()), rows(rows), strideHead(dims + 8 * gap),
         strideToken(heads * strideHead + 8 * gap), lseStride(heads + gap),
         out(static_cast<size_t>(rows * strideToken), 0xFFFF), lse(static_cast<size_t>(rows * lseStride), NAN),
-        outBuffer(device, out.size() * 2 + 16, "state output"), lseBuffer(device, lse.size() * 4 + 16, "state lse") {}
+        outBuffer(device, out.size() * 2 + 16, "state output"),
+        lseBuffer(device, lse.size() * 4 + 16, "state lse") {}
 
   /// Random values; an empty row's output is NaN, which nobody may read.
   void randomise(std::mt19937 &random, double emptyShare) {
@@ -96,7 +97,8 @@ void checkRow(std::vector<std::unique_ptr<HeldState>> &states, HeldState &merged
   }
   for (int64_t d = 0; d < merged.dims; ++d) {
     if (present < 2) {
-      ASSERT_EQ(merged.at(row, head, d), present ? only->at(row, head, d) : 0) << row << " " << head << " " << d;
+      ASSERT_EQ(merged.at(row, head, d), present ? only->at(row, head, d) : 0)
+          << row << " " << head << " " << d;
       continue;
     }
     double value = 0, size = 0;
@@ -158,7 +160,9 @@ TEST_F(Merge, IntoOneOfTheStates) {
   for (int64_t row = 0; row < 4; ++row)
     for (int64_t head = 0; head < kernel.heads(); ++head) {
       EXPECT_EQ(a.lseAt(row, head), apart.lseAt(row, head));
-      EXPECT_EQ(std::memcmp(&a.at(row, head, 0), &apart.at(row, head, 0), static_cast<size_t>(2 * kernel.vDim())), 0);
+      EXPECT_EQ(
+          std::memcmp(&a.at(row, head, 0), &apart.at(row, head, 0), static_cast<size_t>(2 * kernel.vDim())),
+          0);
     }
 }
 
@@ -231,7 +235,8 @@ TEST_F(Merge, ChunksOfAContextGiveTheWhole) {
     for (int64_t d = 0; d < kernel.vDim(); ++d) {
       EXPECT_EQ(merged.at(0, head, d), 0);
       uint16_t code;
-      std::memcpy(&code, &expected.out[static_cast<size_t>(((kernel.heads() + head) * kernel.vDim() + d) * 2)], 2);
+      std::memcpy(&code,
+                  &expected.out[static_cast<size_t>(((kernel.heads() + head) * kernel.vDim() + d) * 2)], 2);
       error += std::pow(HeldState::wide(merged.at(1, head, d)) - HeldState::wide(code), 2);
       size += std::pow(HeldState::wide(code), 2);
     }

@@ -1,4 +1,5 @@
-// Pools beyond 2^31 and 2^32 bytes: only the touched pages are written, and results have the bits of a compact pool.
+// Pools beyond 2^31 and 2^32 bytes: only the touched pages are written, and results have the bits of a
+// compact pool.
 #include "Rig.h"
 
 #include <algorithm>
@@ -10,10 +11,12 @@ namespace {
 
 class Offsets : public DeviceCase {
 protected:
-  /// Runs one request on pages `ids` of a pool with that stride, and compares with the same pages side by side.
+  /// Runs one request on pages `ids` of a pool with that stride, and compares with the same pages side by
+  /// side.
   void compare(int32_t pageSize, int64_t stridePage, const std::vector<int32_t> &ids) {
     Kernel kernel = rig->load(Program::decode);
-    Live live(device(), kernel.info(), {{1}, {static_cast<int32_t>(ids.size()) * pageSize - (pageSize > 1)}, pageSize});
+    Live live(device(), kernel.info(),
+              {{1}, {static_cast<int32_t>(ids.size()) * pageSize - (pageSize > 1)}, pageSize});
     Bits expected = runBits(kernel, live);
     int64_t pages = *std::max_element(ids.begin(), ids.end()) + 1;
     Buffer pool(device(), static_cast<size_t>(pages * stridePage), "a large pool");
@@ -63,7 +66,8 @@ TEST_F(Offsets, PagesAround31And32Bits) {
 
 TEST_F(Offsets, LargeStridesBetweenFewPages) {
   constexpr int64_t stride = 1077120; // a record of all layers
-  compare(16, stride, rig->full ? std::vector<int32_t>{1992, 1993, 1994, 1995, 1} : std::vector<int32_t>{5, 2});
+  compare(16, stride,
+          rig->full ? std::vector<int32_t>{1992, 1993, 1994, 1995, 1} : std::vector<int32_t>{5, 2});
 }
 
 TEST_F(Offsets, SlotsOfOneToken) {

@@ -11,7 +11,8 @@ Planned::Planned(const Kernel &kernel, const Config &config)
 bool Planned::canariesIntact() const {
   std::vector<uint8_t> all(memory.size());
   memory.copyOut(all.data(), all.size());
-  return std::all_of(all.begin() + static_cast<int64_t>(bytes), all.end(), [](uint8_t byte) { return byte == 0xFF; });
+  return std::all_of(all.begin() + static_cast<int64_t>(bytes), all.end(),
+                     [](uint8_t byte) { return byte == 0xFF; });
 }
 
 static Config fitting(const Live &live, Config config) {

@@ -1,5 +1,5 @@
-// What a binary of device cases runs on: reference functions on the host, compiled programs on the emulator, or
-// compiled programs on CUDA. The cases are the same; sizes follow Rig::full.
+// What a binary of device cases runs on: reference functions on the host, compiled programs on the emulator,
+// or compiled programs on CUDA. The cases are the same; sizes follow Rig::full.
 #pragma once
 
 #include "Live.h"

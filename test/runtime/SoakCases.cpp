@@ -78,14 +78,16 @@ TEST_F(Soak, TwoThreadsTwoStreamsEach) {
 
 TEST_F(Soak, LengthsFromNothingToTheLongest) {
   Kernel kernel = rig->load(Program::decode);
-  std::vector<int32_t> batches = rig->full ? std::vector<int32_t>{0, 1, 3, 64, 256} : std::vector<int32_t>{0, 1, 3};
+  std::vector<int32_t> batches =
+      rig->full ? std::vector<int32_t>{0, 1, 3, 64, 256} : std::vector<int32_t>{0, 1, 3};
   for (int32_t batch : batches)
     for (int32_t page : {1, 16, 64, 256}) {
       std::vector<int32_t> ones(static_cast<size_t>(batch), 1), lengths;
       int64_t total = rig->full ? 140000 : 400; // cached tokens of all requests, so that the reference ends
       for (int32_t r = 0; r < batch; ++r)
-        lengths.push_back(r == 0 ? (rig->full ? 131072 / (batch > 3 ? 4 : 1) : 300)
-                                 : static_cast<int32_t>(r % 5 == 0 ? 0 : (r * 7919) % std::max<int64_t>(1, total / batch)));
+        lengths.push_back(
+            r == 0 ? (rig->full ? 131072 / (batch > 3 ? 4 : 1) : 300)
+                   : static_cast<int32_t>(r % 5 == 0 ? 0 : (r * 7919) % std::max<int64_t>(1, total / batch)));
       Live live(device(), kernel.info(), {ones, lengths, page});
       EXPECT_TRUE(runAndCheck(kernel, live)) << "batch " << batch << ", pages of " << page;
     }

@@ -19,7 +19,8 @@ static llvm::SmallVector<char *> withUnregisteredDialects(int argc, char **argv)
 
 int main(int argc, char **argv) {
   mlir::DialectRegistry registry;
-  registry.insert<mlir::mla::MLADialect, mlir::tile::TileDialect, mlir::LLVM::LLVMDialect, mlir::NVVM::NVVMDialect>();
+  registry.insert<mlir::mla::MLADialect, mlir::tile::TileDialect, mlir::LLVM::LLVMDialect,
+                  mlir::NVVM::NVVMDialect>();
   mlac::registerForeignDialects(registry);
   mlac::registerMlacPasses();
   mlac::registerPipelines();

@@ -32,7 +32,8 @@ static mlir::OwningOpRef<mlir::ModuleOp> loadForeign(Session &session, const std
   return mlir::parseSourceFile<mlir::ModuleOp>(session.sources, &session.context);
 }
 
-static mlir::OwningOpRef<mlir::ModuleOp> load(Session &session, const std::string &file, const AuditOptions &options) {
+static mlir::OwningOpRef<mlir::ModuleOp> load(Session &session, const std::string &file,
+                                              const AuditOptions &options) {
   llvm::StringRef extension = llvm::sys::path::extension(file);
   if (extension == ".mla")
     return session.load({file, options.defines});

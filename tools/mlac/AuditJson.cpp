@@ -7,13 +7,17 @@ using namespace mlac;
 namespace json = llvm::json;
 
 /// Files and names may hold any bytes.
-static std::string utf8(llvm::StringRef text) { return json::isUTF8(text) ? text.str() : json::fixUTF8(text); }
+static std::string utf8(llvm::StringRef text) {
+  return json::isUTF8(text) ? text.str() : json::fixUTF8(text);
+}
 
 static json::Object toJson(const AuditPlace &place) {
   return json::Object{{"file", utf8(place.file)}, {"line", place.line}, {"column", place.column}};
 }
 
-static json::Value toJson(const std::optional<double> &number) { return number ? json::Value(*number) : nullptr; }
+static json::Value toJson(const std::optional<double> &number) {
+  return number ? json::Value(*number) : nullptr;
+}
 
 static void addTraffic(json::Object &object, const AuditTraffic &traffic) {
   object["bytesPerToken"] = traffic.bytesPerToken;
@@ -30,8 +34,12 @@ static json::Array toJson(const std::vector<AuditPlace> &places) {
 }
 
 static json::Object toJson(const AuditOperand &operand) {
-  json::Object object{{"kernel", utf8(operand.kernel)}, {"operand", utf8(operand.name)}, {"role", operand.role},
-                      {"storage", operand.storage},     {"compute", operand.compute},    {"place", toJson(operand.place)},
+  json::Object object{{"kernel", utf8(operand.kernel)},
+                      {"operand", utf8(operand.name)},
+                      {"role", operand.role},
+                      {"storage", operand.storage},
+                      {"compute", operand.compute},
+                      {"place", toJson(operand.place)},
                       {"dequantised", toJson(operand.dequantised)},
                       {"cast", toJson(operand.cast)}};
   addTraffic(object, operand.traffic);
@@ -50,14 +58,10 @@ static json::Array toJson(const std::vector<AuditNote> &notes) {
 }
 
 static json::Object toJson(const AuditFinding &finding) {
-  json::Object object{{"kernel", utf8(finding.kernel)},
-                      {"operand", utf8(finding.operand)},
-                      {"from", finding.from},
-                      {"to", finding.to},
-                      {"place", toJson(finding.place)},
-                      {"message", utf8(finding.message)},
-                      {"notes", toJson(finding.notes)},
-                      {"fix", utf8(finding.fix)}};
+  json::Object object{{"kernel", utf8(finding.kernel)}, {"operand", utf8(finding.operand)},
+                      {"from", finding.from},           {"to", finding.to},
+                      {"place", toJson(finding.place)}, {"message", utf8(finding.message)},
+                      {"notes", toJson(finding.notes)}, {"fix", utf8(finding.fix)}};
   addTraffic(object, finding.traffic);
   return object;
 }
@@ -80,7 +84,8 @@ static json::Object toJson(const TracedCall &call) {
                       {"mismatches", std::move(mismatches)}};
 }
 
-template <typename T> static json::Array toArray(const std::vector<T> &items) {
+template <typename T>
+static json::Array toArray(const std::vector<T> &items) {
   json::Array array;
   for (const T &item : items)
     array.push_back(toJson(item));

@@ -13,7 +13,9 @@ using namespace mlir;
 
 namespace mlac {
 
-std::string AuditPlace::brief() const { return llvm::formatv("{0}:{1}", llvm::sys::path::filename(file), line); }
+std::string AuditPlace::brief() const {
+  return llvm::formatv("{0}:{1}", llvm::sys::path::filename(file), line);
+}
 
 std::string AuditPlace::full() const { return llvm::formatv("{0}:{1}:{2}", file, line, column); }
 
@@ -63,7 +65,8 @@ static std::string nameOf(Value value) {
   return "arg" + std::to_string(argument.getArgNumber());
 }
 
-//===-- Rows ---------------------------------------------------------------------------------------------===//
+//===-- Rows
+//---------------------------------------------------------------------------------------------===//
 
 static void complete(AuditTraffic &traffic, std::optional<double> perLayer, const AuditOptions &options) {
   traffic.bytesPerLayer = perLayer;
@@ -124,7 +127,8 @@ static AuditOperand makeOperand(const StoredBuffer &buffer, const Uses &uses, co
   if (buffer.elements)
     complete(operand.traffic, double(mla::bytesOf(element, *buffer.elements)), options);
   else if (options.deployment.poolTokens > 0)
-    complete(operand.traffic, double(operand.traffic.bytesPerToken) * double(options.deployment.poolTokens), options);
+    complete(operand.traffic, double(operand.traffic.bytesPerToken) * double(options.deployment.poolTokens),
+             options);
   return operand;
 }
 
@@ -143,7 +147,8 @@ static AuditOperand makeOutput(mla::KernelOp kernel, unsigned index) {
   return operand;
 }
 
-//===-- Findings -----------------------------------------------------------------------------------------===//
+//===-- Findings
+//-----------------------------------------------------------------------------------------===//
 
 static AuditFinding makeFinding(const BufferCast &cast, const AuditOptions &options) {
   const DeploymentOptions &deployment = options.deployment;
@@ -158,6 +163,8 @@ static AuditFinding makeFinding(const BufferCast &cast, const AuditOptions &opti
                        .traffic = {}};
   for (const BufferHop &hop : ArrayRef(cast.hops).take_front(kMostHopNotes))
     finding.notes.push_back({placeOf(hop.op->getLoc()), describeHop(hop)});
+  if (cast.hops.size() > kMostHopNotes)
+    finding.notes.push_back({finding.place, describeMoreHops(cast)});
   finding.traffic.bytesPerToken = cast.traffic.readPerToken + cast.traffic.writtenPerToken;
   complete(finding.traffic, cast.traffic.bytesPerCall(deployment.poolTokens), options);
   return finding;
@@ -184,9 +191,10 @@ void addModule(AuditReport &report, ModuleOp module, const AuditOptions &options
   for (const BufferCast &cast : analysis.casts())
     report.findings.push_back(makeFinding(cast, options));
   for (Operation *op : analysis.unknown())
-    report.skipped.push_back({placeOf(op->getLoc()), ("ops of the dialect '" + op->getName().getDialectNamespace() +
-                                                      "' are not known: buffers are not followed through them")
-                                                         .str()});
+    report.skipped.push_back(
+        {placeOf(op->getLoc()), ("ops of the dialect '" + op->getName().getDialectNamespace() +
+                                 "' are not known: buffers are not followed through them")
+                                    .str()});
   module.walk([&](Operation *) { ++report.ops; });
   report.visits += analysis.visits();
 }

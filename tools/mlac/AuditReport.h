@@ -23,7 +23,8 @@ struct AuditNote {
   std::string text;
 };
 
-/// What one reading of a buffer, or one cast of it, moves. Unknown without --pool-tokens, unless sizes are constants.
+/// What one reading of a buffer, or one cast of it, moves. Unknown without --pool-tokens, unless sizes are
+/// constants.
 struct AuditTraffic {
   int64_t bytesPerToken = 0;
   std::optional<double> bytesPerLayer;
@@ -40,7 +41,7 @@ struct AuditOperand {
   AuditPlace place;
   std::vector<AuditPlace> dequantised; // in tiles
   std::vector<AuditPlace> cast;        // as a whole
-  AuditTraffic traffic; // of reading every cached token once
+  AuditTraffic traffic;                // of reading every cached token once
 };
 
 struct AuditFinding {
@@ -91,8 +92,8 @@ struct AuditReport {
 /// Adds what is in the module.
 void addModule(AuditReport &report, mlir::ModuleOp module, const AuditOptions &options);
 
-/// Reads a log of calls and compares each with what it says is declared, and with the report's kernel of its name.
-/// Prints an error and returns false if the log cannot be read.
+/// Reads a log of calls and compares each with what it says is declared, and with the report's kernel of its
+/// name. Prints an error and returns false if the log cannot be read.
 bool addTrace(AuditReport &report, llvm::StringRef path);
 
 /// e4m3 for f8E4M3FN: as the language spells it.

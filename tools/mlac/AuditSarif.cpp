@@ -10,7 +10,9 @@ static constexpr llvm::StringLiteral kRule = "buffer-cast";
 static constexpr llvm::StringLiteral kUnknownRule = "buffer-cast-unknown";
 static constexpr llvm::StringLiteral kTraceRule = "call-mismatch";
 
-static std::string utf8(llvm::StringRef text) { return json::isUTF8(text) ? text.str() : json::fixUTF8(text); }
+static std::string utf8(llvm::StringRef text) {
+  return json::isUTF8(text) ? text.str() : json::fixUTF8(text);
+}
 
 static json::Object message(llvm::StringRef text) { return json::Object{{"text", utf8(text)}}; }
 
@@ -30,12 +32,12 @@ static std::string toUri(llvm::StringRef path) {
 static json::Object physicalLocation(const AuditPlace &place) {
   json::Object physical{{"artifactLocation", json::Object{{"uri", toUri(place.file)}}}};
   if (place.line > 0)
-    physical["region"] =
-        json::Object{{"startLine", place.line}, {"startColumn", std::max(place.column, 1u)}};
+    physical["region"] = json::Object{{"startLine", place.line}, {"startColumn", std::max(place.column, 1u)}};
   return json::Object{{"physicalLocation", std::move(physical)}};
 }
 
-static json::Object rule(llvm::StringRef id, llvm::StringRef text, llvm::StringRef help, llvm::StringRef level) {
+static json::Object rule(llvm::StringRef id, llvm::StringRef text, llvm::StringRef help,
+                         llvm::StringRef level) {
   return json::Object{{"id", id},
                       {"shortDescription", message(text)},
                       {"help", message(help)},
@@ -47,13 +49,14 @@ static json::Object driver() {
       {"name", "mlac"},
       {"version", MLAC_VERSION},
       {"rules",
-       json::Array{rule(kRule, "a converted copy of a whole buffer is stored",
-                        "Keep the buffer as it is stored and convert each tile after it is loaded.", "error"),
-                   rule(kUnknownRule, "ops of a dialect that is not followed",
-                        "Buffers that pass through these ops are not checked; audit the module before them too.",
-                        "note"),
-                   rule(kTraceRule, "a call whose types are not those that the kernel declares",
-                        "Pass operands as the kernel declares them, or compile a kernel for these.", "error")}}};
+       json::Array{
+           rule(kRule, "a converted copy of a whole buffer is stored",
+                "Keep the buffer as it is stored and convert each tile after it is loaded.", "error"),
+           rule(kUnknownRule, "ops of a dialect that is not followed",
+                "Buffers that pass through these ops are not checked; audit the module before them too.",
+                "note"),
+           rule(kTraceRule, "a call whose types are not those that the kernel declares",
+                "Pass operands as the kernel declares them, or compile a kernel for these.", "error")}}};
 }
 
 static json::Object relatedLocation(const AuditNote &note, size_t id) {

@@ -28,11 +28,12 @@ static std::string placesOf(const AuditOperand &operand) {
 }
 
 static Table makeTable(const AuditReport &report) {
-  Table table{{"kernel", "operand", "role", "storage", "compute", "dequantised at", "B/token", "a layer", "a step"}};
+  Table table{
+      {"kernel", "operand", "role", "storage", "compute", "dequantised at", "B/token", "a layer", "a step"}};
   for (const AuditOperand &operand : report.operands)
-    table.rows.push_back({operand.kernel, operand.name, operand.role, operand.storage, operand.compute, placesOf(operand),
-                          withThousands(operand.traffic.bytesPerToken), bytesOr(operand.traffic.bytesPerLayer),
-                          bytesOr(operand.traffic.bytesPerStep)});
+    table.rows.push_back({operand.kernel, operand.name, operand.role, operand.storage, operand.compute,
+                          placesOf(operand), withThousands(operand.traffic.bytesPerToken),
+                          bytesOr(operand.traffic.bytesPerLayer), bytesOr(operand.traffic.bytesPerStep)});
   return table;
 }
 
@@ -43,14 +44,16 @@ static std::string costOf(const AuditTraffic &traffic, const AuditOptions &optio
                          withThousands(traffic.bytesPerToken));
   std::string text = readableBytes(*traffic.bytesPerLayer) + " a layer";
   if (traffic.bytesPerStep)
-    text += llvm::formatv(", {0} a step of {1} layers", readableBytes(*traffic.bytesPerStep), options.deployment.layers);
-  return text + llvm::formatv(": {0:F1} ms at {1:F2} TB/s", *traffic.milliseconds, options.bandwidth / 1e12).str();
+    text += llvm::formatv(", {0} a step of {1} layers", readableBytes(*traffic.bytesPerStep),
+                          options.deployment.layers);
+  return text +
+         llvm::formatv(": {0:F1} ms at {1:F2} TB/s", *traffic.milliseconds, options.bandwidth / 1e12).str();
 }
 
 static void printFinding(llvm::raw_ostream &os, const AuditFinding &finding, const AuditOptions &options) {
   os << finding.place.full() << ": " << finding.message << '\n';
-  os << "    " << finding.kernel << ", " << finding.operand << ": " << finding.from << " to " << finding.to << ": "
-     << costOf(finding.traffic, options) << '\n';
+  os << "    " << finding.kernel << ", " << finding.operand << ": " << finding.from << " to " << finding.to
+     << ": " << costOf(finding.traffic, options) << '\n';
   for (const AuditNote &note : finding.notes)
     os << "    " << note.place.full() << ": " << note.text << '\n';
   os << "    " << finding.fix << '\n';
@@ -61,7 +64,8 @@ static void printTotal(llvm::raw_ostream &os, const AuditReport &report) {
   double milliseconds = 0;
   for (const AuditFinding &finding : report.findings)
     milliseconds += finding.traffic.milliseconds.value_or(0);
-  os << report.findings.size() << (report.findings.size() == 1 ? " whole-buffer cast" : " whole-buffer casts");
+  os << report.findings.size()
+     << (report.findings.size() == 1 ? " whole-buffer cast" : " whole-buffer casts");
   if (milliseconds > 0)
     os << llvm::formatv(": {0:F1} ms", milliseconds);
   os << '\n';
@@ -75,8 +79,8 @@ static std::string typesOf(const TracedTypes &types) {
 static void printTrace(llvm::raw_ostream &os, const AuditTrace &trace) {
   Table table{{"line", "call", "kernel", "query/storage/compute", "declared", "check"}};
   for (const TracedCall &call : trace.calls)
-    table.rows.push_back({std::to_string(call.line), call.kind + " " + std::to_string(call.number), call.kernel,
-                          typesOf(call.given), typesOf(call.declared),
+    table.rows.push_back({std::to_string(call.line), call.kind + " " + std::to_string(call.number),
+                          call.kernel, typesOf(call.given), typesOf(call.declared),
                           call.mismatches.empty() ? "ok" : "MISMATCH: " + llvm::join(call.mismatches, "; ")});
   table.print(os);
   os << '\n' << trace.calls.size() << " calls, " << trace.countMismatched() << " not as declared";

@@ -27,7 +27,8 @@ static bool fromJSON(const json::Value &value, TracedCall &call, json::Path path
 }
 } // namespace mlac
 
-//===-- Checks -------------------------------------------------------------------------------------------===//
+//===-- Checks
+//-------------------------------------------------------------------------------------------===//
 
 static void compare(TracedCall &call, llvm::StringRef what, llvm::StringRef given, llvm::StringRef expected,
                     llvm::StringRef by) {
@@ -54,7 +55,8 @@ static void checkSource(TracedCall &call, const AuditReport &report) {
   }
 }
 
-//===-- Reading ------------------------------------------------------------------------------------------===//
+//===-- Reading
+//------------------------------------------------------------------------------------------===//
 
 static bool reportLine(llvm::StringRef path, int64_t line, llvm::StringRef problem) {
   llvm::WithColor::error() << path << ':' << line << ": " << problem << '\n';
@@ -69,7 +71,8 @@ static bool readLine(AuditTrace &trace, llvm::StringRef text, int64_t number) {
   }
   llvm::Expected<json::Value> value = json::parse(text);
   if (!value)
-    return reportLine(trace.path, number, "not a whole line of a trace: " + llvm::toString(value.takeError()));
+    return reportLine(trace.path, number,
+                      "not a whole line of a trace: " + llvm::toString(value.takeError()));
   TracedCall call;
   json::Path::Root root;
   if (!fromJSON(*value, call, root))
@@ -80,7 +83,8 @@ static bool readLine(AuditTrace &trace, llvm::StringRef text, int64_t number) {
 }
 
 bool mlac::addTrace(AuditReport &report, llvm::StringRef path) {
-  llvm::ErrorOr<std::unique_ptr<llvm::MemoryBuffer>> buffer = llvm::MemoryBuffer::getFileOrSTDIN(path, /*IsText=*/true);
+  llvm::ErrorOr<std::unique_ptr<llvm::MemoryBuffer>> buffer =
+      llvm::MemoryBuffer::getFileOrSTDIN(path, /*IsText=*/true);
   if (!buffer) {
     llvm::WithColor::error() << "cannot read " << path << ": " << buffer.getError().message() << '\n';
     return false;

@@ -9,7 +9,9 @@ namespace mlac {
 
 static void printEntry(const mla::ArtefactCache::Entry &entry, bool withProblem) {
   std::printf("%s  %10llu bytes  %s\n", entry.key.c_str(), static_cast<unsigned long long>(entry.bytes),
-              entry.intact ? entry.summary.c_str() : withProblem ? entry.problem.c_str() : "damaged");
+              entry.intact  ? entry.summary.c_str()
+              : withProblem ? entry.problem.c_str()
+                            : "damaged");
 }
 
 static int listEntries(const mla::ArtefactCache &cache) {

@@ -135,7 +135,9 @@ static Json examine() {
 
 //===-- Printing --===//
 
-static void printLine(const char *what, const std::string &text) { std::printf("%-10s %s\n", what, text.c_str()); }
+static void printLine(const char *what, const std::string &text) {
+  std::printf("%-10s %s\n", what, text.c_str());
+}
 
 static std::string text(const Json &json) { return json.is_string() ? json.get<std::string>() : json.dump(); }
 
@@ -147,8 +149,8 @@ static void printDriver(const Json &driver) {
   else
     printLine("driver", "found, without a device");
   for (const Json &device : driver["devices"])
-    printLine("device", text(device["name"]) + ", compute capability " + text(device["compute_capability"]) + ", " +
-                            text(device["multiprocessors"]) + " multiprocessors, " +
+    printLine("device", text(device["name"]) + ", compute capability " + text(device["compute_capability"]) +
+                            ", " + text(device["multiprocessors"]) + " multiprocessors, " +
                             text(device["shared_bytes_per_block"]) + " bytes of shared memory a block");
 }
 
@@ -157,7 +159,8 @@ static void print(const Json &report) {
   printDriver(report["driver"]);
   printLine("ptxas", report["ptxas"].is_null() ? "none on PATH" : text(report["ptxas"]));
   const Json &cache = report["cache"];
-  printLine("cache", text(cache["directory"]) + (cache["writable"].get<bool>() ? "" : " (cannot be written)") + ", " +
+  printLine("cache", text(cache["directory"]) +
+                         (cache["writable"].get<bool>() ? "" : " (cannot be written)") + ", " +
                          text(cache["entries"]) + " entries, " + text(cache["damaged"]) + " damaged");
   for (const Json &target : report["targets"])
     printLine("target", text(target["name"]) + ": PTX " + text(target["least_ptx"]) + ", CUDA " +

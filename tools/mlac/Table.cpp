@@ -5,7 +5,8 @@
 
 using namespace mlac;
 
-static void printRow(llvm::raw_ostream &os, const std::vector<std::string> &row, const std::vector<size_t> &widths) {
+static void printRow(llvm::raw_ostream &os, const std::vector<std::string> &row,
+                     const std::vector<size_t> &widths) {
   std::string line;
   for (size_t column = 0; column < row.size(); ++column) {
     line += row[column];

@@ -105,28 +105,30 @@ TEST_P(Codes, NaNSurvivesTheCombination) {
   EXPECT_TRUE(allNaN(operands, 0, source));
 }
 
+/// A row that causal hides the token from keeps its log-sum-exp and its output; where the converted NaN takes part in a
+/// product, with probability 0, the columns that hold it may be NaN.
+TEST_P(Codes, HiddenNaN) {
+  Bench bench(source);
+  HostOperands clean = bench.operands({.qLens = {3}, .kvLens = {40}, .pageSize = 16}), operands = clean;
+  setCacheCode(operands, 0, 39, 5, 0x7F);
+  bench.run(clean);
+  bench.run(operands);
+  for (int64_t token : {0, 1})
+    for (int64_t head = 0; head < source.heads; ++head) {
+      std::vector<uint32_t> expected = rowBits(clean, token, head), bits = rowBits(operands, token, head);
+      if (source.compute == "f16" && std::isnan(outValue(operands, token, head, 5)))
+        bits[1 + 5] = expected[1 + 5];
+      EXPECT_EQ(bits, expected) << "token " << token << ", head " << head;
+    }
+  EXPECT_TRUE(allNaN(operands, 2, source));
+}
+
 INSTANTIATE_TEST_SUITE_P(Pipeline, Codes,
                          testing::Values(std::pair("e4m3", "f16"), std::pair("e4m3", "bf16"),
                                          std::pair("e5m2", "f16")),
                          [](const auto &info) {
                            return std::string(info.param.first) + "_" + info.param.second;
                          });
-
-/// Rows that causal hides the token from keep their bits where the conversion does not carry the NaN into
-/// products.
-TEST(CodesBf16, HiddenNaNDoesNotReach) {
-  Source source = sourceOf("e4m3", "bf16");
-  Bench bench(source);
-  RunConfig config{.qLens = {3}, .kvLens = {40}, .pageSize = 16};
-  HostOperands clean = bench.operands(config), operands = clean;
-  setCacheCode(operands, 0, 39, 5, 0x7F);
-  bench.run(clean);
-  bench.run(operands);
-  for (int64_t head = 0; head < source.heads; ++head)
-    for (int64_t token : {0, 1})
-      EXPECT_EQ(rowBits(operands, token, head), rowBits(clean, token, head)) << "token " << token;
-  EXPECT_TRUE(allNaN(operands, 2, source));
-}
 
 } // namespace
 } // namespace mlac::test

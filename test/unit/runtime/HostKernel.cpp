@@ -91,7 +91,8 @@ public:
     for (int64_t d = 0; d < kernel.vDim; ++d)
       storeCode(out.dtype, args.data(out.name), index + d, encode(out.dtype, state.mean[d]));
     const std::string &lse = kernel.find(Role::lse)->name;
-    reinterpret_cast<float *>(args.data(lse))[placeOf(lse, token, head)] = static_cast<float>(state.lse * baseToLog2(-1));
+    reinterpret_cast<float *>(args.data(lse))[placeOf(lse, token, head)] =
+        static_cast<float>(state.lse * baseToLog2(-1));
   }
 
 private:
@@ -108,7 +109,8 @@ private:
     float lse = reinterpret_cast<float *>(args.data(name + ".lse"))[placeOf(name + ".lse", token, head)];
     std::vector<double> values(kernel.vDim);
     for (int64_t d = 0; d < kernel.vDim; ++d)
-      values[d] = decode(type, loadCode(type, args.data(name + ".out"), placeOf(name + ".out", token, head) + d));
+      values[d] =
+          decode(type, loadCode(type, args.data(name + ".out"), placeOf(name + ".out", token, head) + d));
     if (state.lse == -infinity && lse != -infinity)
       state = {values, lse * baseToLog2(1)};
     else

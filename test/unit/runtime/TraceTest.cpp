@@ -1,4 +1,5 @@
-// The trace: what a line says, which calls of which level are written, and that threads do not mix their lines.
+// The trace: what a line says, which calls of which level are written, and that threads do not mix their
+// lines.
 #include "runtime/Trace.h"
 
 #include <gtest/gtest.h>
