@@ -54,7 +54,7 @@ mla.kernel @decode(%q: !mla.buffer<ragged, 8x576xbf16> {mla.name = "q"},
 
 // CHECK-LABEL: tile.kernel @decode_combine(
 // CHECK-SAME: %[[O:[a-z0-9]+]]: !mla.buffer<ragged, 8x512xbf16> {mla.name = "o"}, %[[LSE:[a-z0-9]+]]: !mla.buffer<ragged, 8x1xf32, align = 4> {mla.name = "lse"}, %[[PLAN:[a-z0-9]+]]: !tile.plan
-// CHECK-NEXT: tile.combine %[[PLAN]] to %[[O]], lse ln %[[LSE]] {rows = 0 : i64, threads = 128 : i64}
+// CHECK-NEXT: tile.combine %[[PLAN]] to %[[O]], lse ln %[[LSE]] {rows = 0 : i64, threads = 512 : i64}
 
 // Results of several calls are merged in the base that they have.
 // CHECK-LABEL: tile.kernel @decode_merge(
