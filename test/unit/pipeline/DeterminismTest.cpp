@@ -68,7 +68,7 @@ TEST(Determinism, Stages) {
   std::vector<uint32_t> bits;
   for (int stages : {2, 3, 4}) {
     Source source;
-    source.hints = "tokens = 32, stages = " + std::to_string(stages);
+    source.hints = "tokens = 32, groups = 1, token_warps = 2, row_warps = 2, stages = " + std::to_string(stages);
     Bench bench(source);
     EXPECT_EQ(bench.kernel().tile.stages, stages);
     std::vector<uint32_t> now = bitsOf(bench, bench.operands(config));

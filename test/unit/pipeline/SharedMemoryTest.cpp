@@ -75,14 +75,16 @@ std::unique_ptr<Program> withHints(const std::string &hints) {
 
 /// A 576-byte row takes 592 bytes in shared memory: an odd number of 16-byte units.
 TEST(SharedMemory, AStageLessIsThatStageLess) {
-  auto three = withHints("tokens = 32, stages = 3"), two = withHints("tokens = 32, stages = 2");
+  const std::string warps = "groups = 1, token_warps = 2, row_warps = 2, ";
+  auto three = withHints(warps + "tokens = 32, stages = 3"), two = withHints(warps + "tokens = 32, stages = 2");
   ASSERT_TRUE(three && two);
   EXPECT_EQ(sumOf(*three) - sumOf(*two), 32 * 592);
   EXPECT_EQ(ringBytes(*three), 3 * 32 * 592);
 }
 
 TEST(SharedMemory, FewerTokensAreThoseRowsLess) {
-  auto wide = withHints("tokens = 32, stages = 2"), narrow = withHints("tokens = 16, stages = 2");
+  const std::string warps = "groups = 1, token_warps = 1, row_warps = 2, ";
+  auto wide = withHints(warps + "tokens = 32, stages = 2"), narrow = withHints(warps + "tokens = 16, stages = 2");
   ASSERT_TRUE(wide && narrow);
   EXPECT_EQ(ringBytes(*wide) - ringBytes(*narrow), 2 * 16 * 592);
   EXPECT_LT(sumOf(*narrow), sumOf(*wide));

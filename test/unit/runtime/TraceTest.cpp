@@ -2,6 +2,8 @@
 // lines.
 #include "runtime/Trace.h"
 
+#include <unistd.h>
+
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
@@ -30,7 +32,8 @@ protected:
     return all;
   }
 
-  std::string path = ::testing::TempDir() + "mlac-trace-test.jsonl";
+  // Tests run in processes of their own, side by side.
+  std::string path = ::testing::TempDir() + "mlac-trace-test-" + std::to_string(getpid()) + ".jsonl";
   TraceCall call{.kernel = "decode",
                  .given = {DType::bf16, DType::bf16, DType::f16},
                  .declared = {DType::bf16, DType::e4m3, DType::f16},
