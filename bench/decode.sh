@@ -39,7 +39,7 @@ measure() {
   us=$(grep -o '"microseconds": *[0-9.]*' <<<"$out" | grep -o '[0-9.]*$')
   awk -v name="$name" -v us="$us" -v peer="$8" -v b="$2" -v l="$3" -v h="$4" -v bytes="$([ "$5" = e4m3 ] && echo 576 || echo 1152)" 'BEGIN {
     memory = b * l * bytes / 4.5e6; math = 2 * b * l * h * 1088 / 614e6; floor = memory > math ? memory : math
-    printf "%-44s %8.1f us  floor %6.1f (%4.2f of it)  peer %s%s\n", name, us, floor, floor / us, peer, peer > 0 ? sprintf(" (%.1fx)", peer / us) : ""
+    printf "%-44s %8.1f us  floor %6.1f (%4.2f of it)  peer %s%s\n", name, us, floor, floor / us, peer, sprintf(" (%.1fx)", peer / us)
   }'
 }
 
