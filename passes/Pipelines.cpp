@@ -40,8 +40,7 @@ void buildTileToLLVM(OpPassManager &manager, const PipelineOptions &options) {
   lower.target = options.target;
   lower.ptx = options.ptx;
   manager.addPass(createToNVVM(lower));
-  manager.addPass(createCanonicalizerPass());
-  manager.addPass(createCSEPass());
+  manager.addPass(createCSEPass()); // LLVM does the rest faster
   manager.addPass(createSCFToControlFlowPass());
   manager.addPass(createArithToLLVMConversionPass());
   manager.addPass(createConvertControlFlowToLLVMPass());

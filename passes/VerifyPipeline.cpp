@@ -43,8 +43,17 @@ public:
   Machine(tile::ItemsOp items, int64_t tiles) : items(items), tiles(tiles) {}
 
   LogicalResult run() {
-    if (failed(runBlock(items.getBody().front())))
-      return failure();
+    // Twice, so that what one item leaves meets what the next one starts with.
+    for (int item = 0; item < 2; ++item) {
+      nextTile.clear();
+      if (failed(runBlock(items.getBody().front())) || failed(checkDrained()))
+        return failure();
+    }
+    return success();
+  }
+
+private:
+  LogicalResult checkDrained() {
     for (auto &[ring, stages] : rings)
       for (Stage &stage : stages)
         if (stage.state == Stage::UnderWay)
@@ -53,7 +62,6 @@ public:
     return success();
   }
 
-private:
   //===-- Control and integers --===//
 
   LogicalResult runBlock(mlir::Block &block) {
@@ -187,6 +195,9 @@ private:
     FailureOr<Stage *> stage = stageOf(copy, copy.getRing(), copy.getStage());
     if (failed(stage))
       return failure();
+    if (merging)
+      return copy.emitError() << "refills a ring that the groups' merge may still read, for " << tiles
+                              << " tiles [pipeline-refill]";
     if ((*stage)->readSinceBarrier || (*stage)->state == Stage::UnderWay)
       return copy.emitError() << "refills a stage whose tile " << (*stage)->tile
                               << ((*stage)->state == Stage::UnderWay ? " is still under way" : " may still be read")
@@ -215,6 +226,7 @@ private:
       if (wholeBlock || exchange.sharing == Group)
         exchange.writer = exchange.reader = nullptr;
     metInBlock = wholeBlock;
+    merging &= !wholeBlock;
   }
 
   /// The groups' merge overwrites the rings: no copy may be under way, no group still read.
@@ -224,6 +236,7 @@ private:
         return merge.emitError() << "overwrites a ring that another group may still use, for " << tiles
                                  << " tiles [pipeline-merge]";
     meet(/*wholeBlock=*/true);
+    merging = true;
     return success();
   }
 
@@ -278,6 +291,7 @@ private:
   std::map<OperationName, int64_t, bool (*)(OperationName, OperationName)> nextTile{
       [](OperationName a, OperationName b) { return a.getStringRef() < b.getStringRef(); }};
   int64_t committed = 0;
+  bool merging = false;   // the groups' merge was not yet followed by a barrier of the whole block
   bool metInBlock = true; // no stage was read since the last barrier of the whole block
 };
 

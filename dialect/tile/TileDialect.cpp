@@ -118,7 +118,7 @@ Type FragmentType::parse(AsmParser &parser) {
     return {};
   std::optional<Role> role = symbolizeRole(keyword);
   if (!role)
-    return parser.emitError(loc, "unknown role '") << keyword << "'; operand or accumulator", Type();
+    return parser.emitError(loc, "unknown role '") << keyword << "'; accumulator or stats", Type();
   return parser.getChecked<FragmentType>(loc, parser.getContext(), *role, shape, element);
 }
 

@@ -2,7 +2,7 @@
 
 Every stride is an i64 argument that only 64-bit multiplications read, and nothing made of it is narrowed again. A 32-bit
 product never widens into an offset from a global pointer, unless it is bounded: by the thread's number, or by the number
-of cached tokens that a plan can hold (tile x tokens a tile, page x page size).
+of cached tokens that a plan can hold (tile x groups, tile x tokens a tile, page x page size).
 """
 import re
 import sys
@@ -75,7 +75,7 @@ class Kernel:
                 self.check_offset(operand, wide and not name.startswith("arith.ext"))
 
     def counts_tokens(self, operands):
-        tokens = {"32", "64", "16", "128"}
+        tokens = {"2", "4", "8", "16", "32", "64", "128"}
         return any(self.names.get(value, "").endswith("page_size") or
                    (self.is_constant(value) and self.op(value)[2].split()[0] in tokens) for value in operands)
 
