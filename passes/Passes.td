@@ -83,7 +83,7 @@ def Pipeline : Pass<"tile-pipeline", "::mlir::ModuleOp"> {
 def VerifyPipeline : Pass<"tile-verify-pipeline", "::mlir::ModuleOp"> {
   let summary = "Check that every stage is landed and visible when read and unread when refilled";
   let description = [{
-    Runs the scheduled kernel abstractly for 0 up to stages + 3 KV tiles: each read of a stage must find the tile it expects,
+    Runs the scheduled kernel abstractly for 0 up to 2 * stages + 1 KV tiles: each read of a stage must find the tile it expects,
     landed by a wait and made visible by a barrier [pipeline-read]; a refill must not overtake a read [pipeline-refill];
     shared results must be written and read on different sides of a barrier [pipeline-barrier]; no copy is
     left under way [pipeline-drain].
