@@ -137,6 +137,7 @@ SmallVector<Value> Emitter::choose(Value condition, function_ref<SmallVector<Val
 Type Emitter::typeOf(char letter) {
   switch (letter) {
   case 's':
+  case 'T':
     return i16();
   case 'p':
     return i1();
