@@ -2,7 +2,7 @@
 # Decode times on a CUDA device beside floors and a peer: bench/decode.sh MLAC [PATTERN]
 # MLAC is a binary that runs there (the static preset makes one). Every case is also compared with the reference. Times are
 # medians of 21 readings of five queued launches, combine included, pages shuffled, rows without gaps. The peer is FlashInfer
-# 0.6.18 fa2 on an H200 (docs/kernels.md); the floor reads the cache once at 4.5 TB/s or multiplies at 614 Tflop/s.
+# 0.6.18 fa2 on an H200 (docs/kernels.md), with a bf16 cache where the case has one and within SM120's limits; the floor reads the cache once at 4.5 TB/s or multiplies at 614 Tflop/s.
 set -u
 mlac=$1
 pattern=${2:-.}

@@ -11,7 +11,7 @@
 
 namespace mlac {
 
-/// What LLVM may use for f32 pairs; packed f32x2 has cost registers and spills (see docs/codegen.md).
+/// Packed f32x2 is off: users of the back end report wrong code, spills and slower kernels with it (llvm#126337, #153109).
 struct PTXOptions {
   Target target;
   int ptx;

@@ -29,7 +29,7 @@ StringRef TileCost::bound() const {
 }
 
 namespace {
-// Measured on an H200 (bench/RESULTS.md): conversion instructions a clock, latency of a DRAM read, and the warp instructions a
+// Fitted on an H200 (docs/kernels.md): conversion instructions a clock, latency of a DRAM read, and the warp instructions a
 // clock that a warp adds, up to what all of them reach on one SM. A single group has no other to fill its waits.
 constexpr double kConversionsPerClock = 1.74;
 constexpr double kReadLatencySeconds = 0.9e-6;

@@ -20,6 +20,8 @@ class Kernel:
         arguments = ARGUMENT.findall(header)
         assert len(names) == len(arguments), f"{len(names)} names for {len(arguments)} parameters"
         self.names = {value: name for name, (value, _) in zip(names, arguments)}
+        # Groups of the schedule: tile x groups counts tiles, of which there are fewer than tokens.
+        self.groups = set(re.findall(r"groups = (\d+)", header))
         self.types = {value: kind.strip() for value, kind in arguments}
         self.ops = [match.groups() for match in map(OP.match, text.splitlines()) if match]
         self.defs = {result: (intrinsic or op, VALUE.findall(rest), rest) for result, intrinsic, op, rest in self.ops}
@@ -75,7 +77,7 @@ class Kernel:
                 self.check_offset(operand, wide and not name.startswith("arith.ext"))
 
     def counts_tokens(self, operands):
-        tokens = {"2", "4", "8", "16", "32", "64", "128"}
+        tokens = {"16", "32", "64", "128"} | self.groups
         return any(self.names.get(value, "").endswith("page_size") or
                    (self.is_constant(value) and self.op(value)[2].split()[0] in tokens) for value in operands)
 
