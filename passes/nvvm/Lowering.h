@@ -108,6 +108,7 @@ void populateStructure(TileTypeConverter &, mlir::RewritePatternSet &);
 void populateCopy(TileTypeConverter &, mlir::RewritePatternSet &);
 void populateQuery(TileTypeConverter &, mlir::RewritePatternSet &);
 void populateScore(TileTypeConverter &, mlir::RewritePatternSet &, const LoweringOptions &);
+void populateScoreMask(TileTypeConverter &, mlir::RewritePatternSet &);
 void populateWeigh(TileTypeConverter &, mlir::RewritePatternSet &, const LoweringOptions &);
 void populateSoftmax(TileTypeConverter &, mlir::RewritePatternSet &);
 void populateResult(TileTypeConverter &, mlir::RewritePatternSet &);

@@ -163,52 +163,8 @@ struct LowerScore : OpConversionPattern<tile::ScoreOp> {
   LoweringOptions options;
 };
 
-/// Scales the scores and hides tokens: accumulator registers are [token tile][row tile][4], of which 0 and 1 are of
-/// token g, 2 and 3 of token g + 8.
-struct LowerMaskScores : OpConversionPattern<tile::MaskScoresOp> {
-  using OpConversionPattern::OpConversionPattern;
-
-  LogicalResult matchAndRewrite(tile::MaskScoresOp op, OneToNOpAdaptor adaptor,
-                                ConversionPatternRewriter &rewriter) const override {
-    Emitter e(rewriter, op);
-    tile::ScheduleAttr schedule = scheduleOf(op);
-    GroupView view(e, schedule);
-    ItemView item(adaptor.getItem());
-    Value tile = e.add(e.mul(adaptor.getTile().front(), schedule.getGroups()), view.group);
-    Value token = e.add(e.mul(tile, schedule.getTokens()), e.shrU(e.lane(), 2));
-    token = e.add(token, e.mul(e.remU(view.warp, schedule.getTokenWarps()), schedule.getTokensPerWarp()));
-    int64_t rowTiles = schedule.getRowsPerWarp() / 8;
-    SmallVector<Value> limits;
-    Value firstRow = e.mul(e.divU(view.warp, schedule.getTokenWarps()), schedule.getRowsPerWarp());
-    for (int64_t i = 0; i < 2 * rowTiles; ++i)
-      limits.push_back(visibleTokens(e, op, item, e.add(item.rowBegin, e.add(firstRow, statsRow(e, i)))));
-    Value hidden = e.f32(-std::numeric_limits<double>::infinity());
-    SmallVector<Value> masked;
-    for (auto [index, score] : llvm::enumerate(adaptor.getScores())) {
-      int64_t reg = index % 4, n = index / 4 % rowTiles, t = index / 4 / rowTiles;
-      Value visible = e.less(e.add(token, 16 * t + 8 * (reg / 2)), limits[2 * n + reg % 2]);
-      masked.push_back(e.select(visible, e.mulF(score, adaptor.getScale().front()), hidden));
-    }
-    SmallVector<SmallVector<Value>> results{std::move(masked)};
-    rewriter.replaceOpWithMultiple(op, std::move(results));
-    return success();
-  }
-
-  /// Tokens [0, n) that a packed row may see; 0 for a row past the request's end.
-  static Value visibleTokens(Emitter &e, tile::MaskScoresOp op, const ItemView &item, Value packed) {
-    Value limit = item.kvLen;
-    if (op.getCausal()) {
-      int64_t heads = headsOf(op);
-      Value behind = e.sub(e.divU(item.rows, heads), e.divU(packed, heads));
-      limit = e.minS(limit, e.add(e.sub(item.kvLen, behind), 1));
-    }
-    return e.select(e.less(packed, item.rows), limit, e.i32(0));
-  }
-};
-
 } // namespace
 
 void mlac::populateScore(TileTypeConverter &converter, RewritePatternSet &patterns, const LoweringOptions &options) {
   patterns.add<LowerScore>(converter, patterns.getContext(), options);
-  patterns.add<LowerMaskScores>(converter, patterns.getContext());
 }

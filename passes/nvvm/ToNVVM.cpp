@@ -166,6 +166,7 @@ struct ToNVVM : mlac::impl::ToNVVMBase<ToNVVM> {
     populateCopy(converter, patterns);
     populateQuery(converter, patterns);
     populateScore(converter, patterns, options);
+    populateScoreMask(converter, patterns);
     populateWeigh(converter, patterns, options);
     populateSoftmax(converter, patterns);
     populateResult(converter, patterns);
