@@ -13,6 +13,16 @@ static Json orNull(const std::optional<T> &value) {
   return value ? Json(*value) : Json(nullptr);
 }
 
+static Json toJson(const std::optional<Timing> &timing) {
+  if (!timing)
+    return nullptr;
+  return {{"median", timing->median},
+          {"min", timing->min},
+          {"max", timing->max},
+          {"readings", timing->readings},
+          {"launches", timing->launches}};
+}
+
 std::string RunStats::toJson() const {
   Json json = {{"device", device},
                {"kernel", kernel},
@@ -25,8 +35,23 @@ std::string RunStats::toJson() const {
                {"cache_bytes_read", cacheBytesRead},
                {"cache_bytes_owned", cacheBytesOwned},
                {"cache_bytes_loaded", orNull(cacheBytesLoaded)},
-               {"microseconds", orNull(microseconds)}};
+               {"rotated", {{"operand", "cache"}, {"copies", copies}, {"bytes", copies * copyBytes}}},
+               {"launches", time.launches},
+               {"microseconds", mla::toJson(microseconds())},
+               {"microseconds_queued", mla::toJson(time.queued)}};
   return json.dump(2);
+}
+
+std::string RunStats::timeText(const Timing &spent) const {
+  std::string text = fmt::format("time: {:.1f} us ({:.2f} TB/s of owned bytes)", spent.median,
+                                 static_cast<double>(cacheBytesOwned) / spent.median * 1e-6);
+  if (spent.readings > 1)
+    text += fmt::format(
+        ", {:.1f} to {:.1f} in {} readings of {} launches as a graph; {:.1f} us launched one by one; "
+        "{} copies of the cache in turn ({} bytes)",
+        spent.min, spent.max, spent.readings, spent.launches, time.queued->median, copies,
+        copies * copyBytes);
+  return text + '\n';
 }
 
 std::string RunStats::toText() const {
@@ -38,9 +63,8 @@ std::string RunStats::toText() const {
   if (cacheBytesLoaded)
     text += fmt::format(", {} bytes loaded", *cacheBytesLoaded);
   text += '\n';
-  if (microseconds && *microseconds > 0)
-    text += fmt::format("time: {:.1f} us ({:.2f} TB/s of owned bytes)\n", *microseconds,
-                        static_cast<double>(cacheBytesOwned) / *microseconds * 1e-6);
+  if (const std::optional<Timing> &spent = microseconds(); spent && spent->median > 0)
+    text += timeText(*spent);
   return text;
 }
 

@@ -118,47 +118,86 @@ public:
   PlannedRun(Device &device, Module &module, const KernelInfo &kernel, const Plan &plan,
              const HostOperands &operands)
       : device(device), module(module), kernel(kernel), plan(plan), onDevice(device, kernel, operands),
-        planOnDevice(device, plan),
-        mainParams(bindParams(kernel, kernel.main, onDevice.operands(), planOnDevice.bound())),
-        combineParams(bindParams(kernel, kernel.combine, onDevice.operands(), planOnDevice.bound())) {}
-
-  void launch() {
-    if (plan.grid > 0)
-      device.launch(module, launchOf(kernel.main, plan.grid), mainParams.data());
-    if (plan.combineGrid > 0)
-      device.launch(module, launchOf(kernel.combine, plan.combineGrid), combineParams.data());
+        planOnDevice(device, plan) {
+    addParams(onDevice.operands());
   }
 
-  /// The median time of a launch, where the device tells it. Several are queued for each reading, so that the device's
-  /// time is measured and not the host's.
-  std::optional<double> repeat(int times) {
-    int queued = times > 1 ? 5 : 1;
-    std::vector<double> measured;
-    for (int i = 0; i < std::max(times, 1); ++i)
-      if (auto microseconds = device.timed([&] {
-            for (int launches = 0; launches < queued; ++launches)
-              launch();
-          }))
-        measured.push_back(*microseconds / queued);
-    if (measured.empty())
-      return std::nullopt;
-    auto middle = measured.begin() + static_cast<int64_t>(measured.size() / 2);
-    std::nth_element(measured.begin(), middle, measured.end());
-    return *middle;
+  /// Adds copies of the cache, with the same contents at other addresses, that the launches take in turn.
+  void addCopies(const HostOperands &host, int64_t count) {
+    const HostTensor &cache = *host.find(Role::cache);
+    for (int64_t i = 0; i < count; ++i) {
+      Buffer &buffer = copies.emplace_back(upload(device, cache.bytes, cache.operand.name));
+      BoundOperands bound = onDevice.operands();
+      bound[cache.operand.name].data = buffer.get() + static_cast<uint64_t>(cache.offset);
+      addParams(bound);
+    }
+  }
+
+  /// Launches on the cache's copy number `turn`, modulo their number.
+  void launch(int turn) {
+    auto &[main, combine] = params[static_cast<size_t>(turn) % params.size()];
+    if (plan.grid > 0)
+      start(kernel.main, plan.grid, main);
+    if (plan.combineGrid > 0)
+      start(kernel.combine, plan.combineGrid, combine);
   }
 
   const DeviceOperands &operands() const { return onDevice; }
 
+  uint64_t bytesLoaded(const HostOperands &host) const {
+    uint64_t sum = device.bytesRead(onDevice.allocation(host, Role::cache)).value_or(0);
+    for (const Buffer &copy : copies)
+      sum += device.bytesRead(copy.get()).value_or(0);
+    return sum;
+  }
+
 private:
+  void addParams(const BoundOperands &bound) {
+    params.emplace_back(bindParams(kernel, kernel.main, bound, planOnDevice.bound()),
+                        bindParams(kernel, kernel.combine, bound, planOnDevice.bound()));
+  }
+
+  void start(const Entry &entry, int64_t grid, ParamList &list) {
+    Launch launch = launchOf(entry, grid);
+    launch.params = static_cast<uint32_t>(list.size());
+    device.launch(module, launch, list.data());
+  }
+
   Device &device;
   Module &module;
   const KernelInfo &kernel;
   const Plan &plan;
   DeviceOperands onDevice;
   DevicePlan planOnDevice;
-  ParamList mainParams;
-  ParamList combineParams;
+  std::vector<Buffer> copies;
+  std::vector<std::pair<ParamList, ParamList>> params; ///< main's and combine's, for each copy of the cache
 };
+
+/// Does the device tell time?
+bool tellsTime(Device &device) {
+  return device.timed([] {}).has_value();
+}
+
+/// Copies of a cache of `bytes` that repeated launches walk through.
+int64_t copiesFor(const RunConfig &config, bool timed, int64_t bytes) {
+  constexpr int64_t mostCopies = 1024;
+  int64_t wanted = config.rotate.value_or(timed ? rotation : 0);
+  if (config.repeat <= 1 || bytes == 0)
+    return 1;
+  return std::clamp<int64_t>((wanted + bytes - 1) / bytes, 1, mostCopies);
+}
+
+/// Launches, measures, and brings the outputs back.
+void execute(Device &device, PlannedRun &planned, const RunConfig &config, HostOperands &operands,
+             RunStats &stats) {
+  constexpr int64_t leastLaunches = 5; // of a reading
+  stats.copies = copiesFor(config, tellsTime(device), stats.cacheBytesOwned);
+  stats.copyBytes = static_cast<int64_t>(operands.find(Role::cache)->bytes.size());
+  planned.addCopies(operands, stats.copies - 1);
+  auto round = static_cast<int>((leastLaunches + stats.copies - 1) / stats.copies * stats.copies);
+  stats.time = measure(device, [&](int turn) { planned.launch(turn); }, config.repeat, round);
+  planned.operands().download(operands);
+}
 
 int64_t bytesCovered(const KernelInfo &kernel, const Plan &plan, int64_t rowBytes) {
   int64_t tokens = 0;
@@ -212,24 +251,28 @@ RunStats run(Device &device, Module &module, const KernelInfo &kernel, const Run
   RunStats stats = describe(device, kernel, plan);
   {
     PlannedRun planned(device, module, kernel, plan, operands);
-    stats.microseconds = planned.repeat(config.repeat);
-    planned.operands().download(operands);
-    DevicePtr cache = planned.operands().allocation(operands, Role::cache);
-    if (auto loaded = device.bytesRead(cache))
-      stats.cacheBytesLoaded = static_cast<int64_t>(*loaded) / std::max(config.repeat, 1);
+    execute(device, planned, config, operands, stats);
+    if (device.bytesRead(planned.operands().allocation(operands, Role::cache)))
+      stats.cacheBytesLoaded = static_cast<int64_t>(planned.bytesLoaded(operands)) / stats.time.launches;
   }
   device.synchronize(); // after the buffers' release, which can find faults too
   return stats;
 }
 
-RunReport runAndCheck(Device &device, Module &module, const KernelInfo &kernel, const RunConfig &config) {
-  HostOperands operands = reference::makeOperands(kernel, config.batchShape());
+RunReport runAndCheck(Device &device, Module &module, const KernelInfo &kernel, const RunConfig &config,
+                      HostOperands &operands, const reference::Expected &expected) {
   RunReport report;
   report.stats = run(device, module, kernel, config, operands);
   reference::Tolerance tolerance = reference::toleranceFor(kernel.compute);
   tolerance.out = config.tolerance.value_or(tolerance.out);
-  report.check = reference::check(kernel, operands, reference::evaluate(kernel, operands), tolerance);
+  report.check = reference::check(kernel, operands, expected, tolerance);
   return report;
+}
+
+RunReport runAndCheck(Device &device, Module &module, const KernelInfo &kernel, const RunConfig &config) {
+  HostOperands operands = reference::makeOperands(kernel, config.batchShape());
+  reference::Expected expected = reference::evaluate(kernel, operands);
+  return runAndCheck(device, module, kernel, config, operands, expected);
 }
 
 RawOutputs runRaw(Device &device, Module &module, const KernelInfo &kernel, const RunConfig &config) {

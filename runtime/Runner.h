@@ -3,6 +3,7 @@
 #pragma once
 
 #include "runtime/Device.h"
+#include "runtime/Measure.h"
 #include "runtime/Plan.h"
 #include "runtime/reference/Check.h"
 
@@ -14,13 +15,20 @@ struct RunConfig {
   int32_t pageSize = 64;       ///< of a paged cache
   uint64_t seed = 0;
   bool packed = false; ///< no gaps between rows and pages: for measuring
-  int repeat = 1;    ///< launches; the outputs are the last one's
-  int blocks = 0;    ///< blocks the plan spreads over; 0: what the device runs at once
-  bool split = true; ///< may a row tile be cut over several blocks?
+  int repeat =
+      1; ///< readings of the time (launches, on a device without time); the outputs are the last launch's
+  /// Repeated launches walk through copies of the cache until they have read as many bytes, so that no cache
+  /// of the device's keeps what a later one reads. If not given: `rotation` where time is measured, else 0.
+  std::optional<int64_t> rotate = {};
+  int blocks = 0;                       ///< blocks the plan spreads over; 0: what the device runs at once
+  bool split = true;                    ///< may a row tile be cut over several blocks?
   std::optional<double> tolerance = {}; ///< of a row's output; if not given, what the compute type allows
 
   reference::BatchShape batchShape() const { return {qLens, kvLens, pageSize, seed, packed}; }
 };
+
+/// Bytes between two reads of the same byte: several times the L2 of any card.
+inline constexpr int64_t rotation = 300'000'000;
 
 /// What a run did.
 struct RunStats {
@@ -37,10 +45,18 @@ struct RunStats {
   /// What the launches loaded from the cache, counted by the device, per repeat; empty where it does not
   /// count.
   std::optional<int64_t> cacheBytesLoaded;
-  std::optional<double> microseconds; ///< median of a run (main and combine)
+  Measured time;         ///< of a run, main and combine
+  int64_t copies = 1;    ///< of the cache, which repeated launches take in turn
+  int64_t copyBytes = 0; ///< bytes of each
+
+  /// The time that counts: from a graph if it was measured, as serving engines launch decode.
+  const std::optional<Timing> &microseconds() const { return time.graph ? time.graph : time.queued; }
 
   std::string toJson() const;
   std::string toText() const;
+
+private:
+  std::string timeText(const Timing &spent) const;
 };
 
 struct RunReport {
@@ -60,6 +76,9 @@ RunStats run(Device &device, Module &module, const KernelInfo &kernel, const Run
 
 /// Makes the operands, runs, evaluates the oracle and compares.
 RunReport runAndCheck(Device &device, Module &module, const KernelInfo &kernel, const RunConfig &config);
+/// The same with operands and answer from elsewhere, for kernels that differ in their schedule alone.
+RunReport runAndCheck(Device &device, Module &module, const KernelInfo &kernel, const RunConfig &config,
+                      reference::HostOperands &operands, const reference::Expected &expected);
 
 /// The outputs of a run as packed rows, for comparing two runs bitwise.
 struct RawOutputs {

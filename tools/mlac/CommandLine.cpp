@@ -117,16 +117,27 @@ static CLI::App *addRun(CLI::App &app, Command &command) {
       ->allow_extra_args(false)
       ->check(length)
       ->type_name("N,...");
+  run->add_option("--batch", options.batch, "repeats the requests' lengths")
+      ->check(count)
+      ->type_name("N")
+      ->capture_default_str();
   run->add_option("--page", options.pageSize, "tokens of a page")
       ->check(count)
       ->type_name("N")
       ->capture_default_str();
   run->add_option("--seed", options.seed, "seed of the random operands")->capture_default_str();
   run->add_flag("--packed", options.packed, "lay rows and pages out without gaps, for measuring");
-  run->add_option("--repeat", options.repeat, "number of launches")
+  run->add_option("--repeat", options.repeat,
+                  "readings of the time, each of several launches; on the emulator, launches")
       ->check(count)
       ->type_name("N")
       ->capture_default_str();
+  run->add_option(
+         "--rotate", options.rotate,
+         "bytes that repeated launches read, from copies of the cache, before they come back to the first; "
+         "300,000,000 where time is measured, 0 for no copies")
+      ->check(CLI::Range(int64_t(0), int64_t(1) << 40))
+      ->type_name("BYTES");
   run->add_option("--device", options.device, "emulator or cuda")
       ->check(CLI::IsMember({"emulator", "cuda"}).description(""))
       ->type_name("DEVICE")
@@ -145,8 +156,8 @@ static const std::map<std::string, AuditFormat> kAuditFormats = {
 
 static CLI::App *addAudit(CLI::App &app, Command &command) {
   AuditOptions &options = command.audit;
-  CLI::App *audit =
-      app.add_subcommand("audit", "lists what kernels store and where they convert it; finds whole-buffer casts");
+  CLI::App *audit = app.add_subcommand(
+      "audit", "lists what kernels store and where they convert it; finds whole-buffer casts");
   audit->add_option("FILE", options.files, "programs (.mla) and MLIR modules (.mlir)")->type_name("");
   addDefines(*audit, options.defines);
   addDeployment(*audit, options.deployment, "bytes and milliseconds a step");
@@ -171,11 +182,13 @@ static CLI::App *addAudit(CLI::App &app, Command &command) {
 }
 
 static CLI::App *addCache(CLI::App &app, Command &command) {
-  CLI::App *cache = app.add_subcommand("cache", "lists, checks or removes the compiled programs that were kept");
+  CLI::App *cache =
+      app.add_subcommand("cache", "lists, checks or removes the compiled programs that were kept");
   cache->require_subcommand(1);
   auto add = [&](const char *name, const char *what, CacheAction action) {
     CLI::App *sub = cache->add_subcommand(name, what);
-    sub->add_option("--dir", command.cache.directory, "another directory than the default one")->type_name("DIR");
+    sub->add_option("--dir", command.cache.directory, "another directory than the default one")
+        ->type_name("DIR");
     sub->callback([&command, action] { command.cache.action = action; });
   };
   add("list", "lists the entries", CacheAction::List);
@@ -186,8 +199,8 @@ static CLI::App *addCache(CLI::App &app, Command &command) {
 }
 
 static CLI::App *addDoctor(CLI::App &app, Command &command) {
-  CLI::App *doctor =
-      app.add_subcommand("doctor", "says what device, driver, toolkit, cache and targets are there and what follows");
+  CLI::App *doctor = app.add_subcommand(
+      "doctor", "says what device, driver, toolkit, cache and targets are there and what follows");
   doctor->add_flag("--json", command.doctor.json, "prints it as JSON");
   return doctor;
 }
@@ -205,12 +218,26 @@ static void completeCompile(const CLI::App &app, CompileOptions &options) {
       throw CLI::ExtrasError(app.get_name(), {text});
 }
 
+static std::vector<int32_t> repeated(const std::vector<int32_t> &lengths, int times) {
+  std::vector<int32_t> all;
+  for (int i = 0; i < times; ++i)
+    all.insert(all.end(), lengths.begin(), lengths.end());
+  return all;
+}
+
 /// Requests without a query length have one query token.
 static void completeRun(RunOptions &options) {
   if (options.qLens.empty())
     options.qLens.assign(options.kvLens.size(), 1);
   if (options.qLens.size() != options.kvLens.size())
     throw CLI::ValidationError("--q-len", "as many lengths as --kv-len has");
+  constexpr int64_t mostRequests = 1 << 20;
+  if (static_cast<int64_t>(options.kvLens.size()) * options.batch > mostRequests)
+    throw CLI::ValidationError("--batch", std::to_string(options.batch) + " times " +
+                                              std::to_string(options.kvLens.size()) +
+                                              " requests are more than " + std::to_string(mostRequests));
+  options.kvLens = repeated(options.kvLens, options.batch);
+  options.qLens = repeated(options.qLens, options.batch);
 }
 
 std::variant<Command, int> mlac::parseCommandLine(int argc, char **argv) {

@@ -56,6 +56,7 @@ static mla::RunConfig configOf(const RunOptions &options) {
   config.seed = options.seed;
   config.packed = options.packed;
   config.repeat = options.repeat;
+  config.rotate = options.rotate;
   config.tolerance = options.tolerance;
   return config;
 }

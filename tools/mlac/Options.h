@@ -50,10 +50,12 @@ struct RunOptions {
   std::string kernel; // empty: the only one
   std::vector<int32_t> kvLens;
   std::vector<int32_t> qLens; // one a request
+  int batch = 1;              // times that the lengths stand for
   int32_t pageSize = 64;
   uint64_t seed = 0;
   bool packed = false; // no gaps between rows and pages
   int repeat = 1;
+  std::optional<int64_t> rotate; // bytes; if not given, beyond L2 where time is measured
   std::string device = "emulator"; // or cuda
   std::optional<double> tolerance; // of a row's relative error; if not given, what the compute type allows
   bool json = false;

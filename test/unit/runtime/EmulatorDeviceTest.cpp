@@ -74,5 +74,5 @@ TEST(EmulatorDevice, RunsABatch) {
   EXPECT_TRUE(report.passed()) << report.toText();
   EXPECT_GT(report.stats.splits, 0);
   EXPECT_EQ(blocksDone, static_cast<uint64_t>(report.stats.grid + report.stats.splits * 8));
-  EXPECT_FALSE(report.stats.microseconds);
+  EXPECT_FALSE(report.stats.microseconds());
 }
