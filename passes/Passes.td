@@ -101,6 +101,14 @@ def ToNVVM : Pass<"tile-to-nvvm", "::mlir::ModuleOp"> {
   ];
 }
 
+def SpreadCopies : Pass<"mlac-spread-copies", "::mlir::ModuleOp"> {
+  let summary = "Asynchronous copies between the matrix products that follow them";
+  let description = [{
+    Within a block of straight code, the copies of a batch and their commit move down between the matrix products that
+    follow, as far as the next barrier or wait. Nothing else changes.
+  }];
+}
+
 def CheckTarget : Pass<"mlac-check-target", "::mlir::ModuleOp"> {
   let summary = "Every instruction against the target's table, before LLVM sees it";
   let description = [{

@@ -50,16 +50,26 @@ public:
     maxima = alloc(layout.maxima);
     stats = alloc(layout.stats);
     kernel->setAttr("shared_bytes", builder.getI64IntegerAttr(layout.bytes));
-    auto items = tile::ItemsOp::create(builder, loc, source.items.getPlan());
+    auto items = tile::ItemsOp::create(builder, loc, source.items.getPlan(), buildPrologue().pack());
+    tile::WaitOp::create(builder, loc, 0); // for copies of tiles that do not exist
     Block &body = items.getBody().emplaceBlock();
     item = body.addArgument(tile::ItemType::get(builder.getContext()), loc);
+    body.addArguments(items.getResultTypes(), SmallVector<Location>(items.getNumResults(), loc));
     builder.setInsertionPointToStart(&body);
-    buildItem();
-    tile::YieldOp::create(builder, loc);
+    Stream stream = buildItem(Stream::unpack(body.getArguments().drop_front()));
+    tile::YieldOp::create(builder, loc, stream.pack());
     source.items.erase();
   }
 
 private:
+  /// Where a block stands in its stream of KV tiles, which goes on from item to item: the stage that is read next; what is
+  /// copied next and where it lies; the tile after that.
+  struct Stream {
+    Value stage, address, cursor;
+    SmallVector<Value> pack() const { return {stage, address, cursor}; }
+    static Stream unpack(ValueRange values) { return {values[0], values[1], values[2]}; }
+  };
+
   //===-- Short names --===//
 
   Value alloc(const Allocation &allocation) {
@@ -67,9 +77,6 @@ private:
   }
   Value number(int32_t value) { return arith::ConstantOp::create(builder, loc, builder.getI32IntegerAttr(value)); }
   Value add(Value a, Value b) { return arith::AddIOp::create(builder, loc, a, b); }
-  Value less(Value a, Value b) {
-    return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::slt, a, b);
-  }
   Value equal(Value a, int32_t b) {
     return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, a, number(b));
   }
@@ -83,14 +90,16 @@ private:
     Value previous = add(stage, number(-1));
     return arith::SelectOp::create(builder, loc, equal(stage, 0), number(schedule.getStages() - 1), previous);
   }
-  Value locate(Value tileIndex) {
+  Value locate(Value cursor) {
     auto type = tile::AddressType::get(builder.getContext(), schedule.getCopyRows());
-    return tile::LocateOp::create(builder, source.load.getLoc(), type, source.load.getSource(), item, tileIndex);
+    return tile::LocateOp::create(builder, source.load.getLoc(), type, source.load.getSource(), cursor);
   }
-  void copy(Value address, Value tileIndex, Value stage) {
-    tile::CopyOp::create(builder, source.load.getLoc(), source.load.getSource(), address, ring, stage,
-                         less(tileIndex, end));
+  /// Starts the next copy and finds out where the one after it lies.
+  Stream copy(Stream stream, Value into) {
+    tile::CopyOp::create(builder, source.load.getLoc(), source.load.getSource(), stream.address, ring, into);
     tile::CommitOp::create(builder, loc);
+    Value address = locate(stream.cursor);
+    return {stream.stage, address, tile::AdvanceOp::create(builder, loc, stream.cursor, source.items.getPlan())};
   }
   void barrier() { tile::BarrierOp::create(builder, loc); }
   void sync() { tile::SyncOp::create(builder, loc); }
@@ -103,35 +112,34 @@ private:
 
   //===-- Building --===//
 
-  void buildItem() {
+  Stream buildItem(Stream stream) {
     tile::LoadQueryOp::create(builder, source.query.getLoc(), source.query.getSource(), item, query,
                               shape.cache.getElementType());
-    auto range = tile::RangeOp::create(builder, loc, item);
-    end = range.getEnd();
-    Value address = buildPrologue(range.getBegin());
     barrier();
-    scf::ForOp loop = buildLoop(range.getBegin(), address);
+    scf::ForOp loop = buildLoop(stream);
     buildEnd(loop.getResult(0), loop.getResult(1), loop.getResult(2));
+    return Stream::unpack(loop.getResults().drop_front(3));
   }
 
-  /// Starts the first stages - 1 copies. Returns the address for the next one.
-  Value buildPrologue(Value begin) {
-    Value address = locate(begin), tileIndex = begin;
-    for (int64_t stage = 0; stage + 1 < schedule.getStages(); ++stage) {
-      copy(address, tileIndex, number(stage));
-      tileIndex = add(tileIndex, number(1));
-      address = locate(tileIndex);
-    }
-    return address;
+  /// Starts the first stages - 1 copies.
+  Stream buildPrologue() {
+    Value plan = source.items.getPlan();
+    Value cursor = tile::StreamOp::create(builder, loc, plan);
+    Value address = locate(cursor);
+    Stream stream{number(0), address, tile::AdvanceOp::create(builder, loc, cursor, plan)};
+    for (int64_t stage = 0; stage + 1 < schedule.getStages(); ++stage)
+      stream = copy(stream, number(stage));
+    return stream;
   }
 
-  scf::ForOp buildLoop(Value begin, Value address) {
+  scf::ForOp buildLoop(Stream stream) {
+    auto range = tile::RangeOp::create(builder, loc, item);
     auto accumulator = fragment(tile::Role::accumulator, schedule.getValueDimsPerWarp(shape.valueWidth), schedule.getRows());
     auto rowStats = fragment(tile::Role::stats, 1, schedule.getRows());
     float infinity = std::numeric_limits<float>::infinity();
-    auto loop = scf::ForOp::create(builder, loc, begin, end, number(1),
+    auto loop = scf::ForOp::create(builder, loc, range.getBegin(), range.getEnd(), number(1),
                                    ValueRange{splat(accumulator, 0), splat(rowStats, -infinity), splat(rowStats, 0),
-                                              address, number(0)});
+                                              stream.stage, stream.address, stream.cursor});
     OpBuilder::InsertionGuard insertion(builder);
     builder.setInsertionPointToStart(loop.getBody());
     buildStep(loop);
@@ -140,12 +148,12 @@ private:
 
   /// One tile of a group: refill the ring, score, softmax, weigh. Other groups fill this one's waits.
   void buildStep(scf::ForOp loop) {
-    Value tileIndex = loop.getInductionVar(), address = loop.getRegionIterArg(3), stage = loop.getRegionIterArg(4);
+    Value tileIndex = loop.getInductionVar();
+    Stream stream = Stream::unpack(loop.getRegionIterArgs().drop_front(3));
+    Value stage = stream.stage;
     tile::WaitOp::create(builder, loc, schedule.getStages() - 2);
     sync(); // this tile is visible, and nobody reads the stage behind it any more
-    Value refill = add(tileIndex, number(schedule.getStages() - 1));
-    copy(address, refill, before(stage));
-    Value nextAddress = locate(add(refill, number(1)));
+    stream = copy(stream, before(stage));
     tile::SoftmaxOp softmax = buildScores(tileIndex, stage, loop.getRegionIterArg(1), loop.getRegionIterArg(2));
     sync(); // the probabilities are visible
     Value accumulator = loop.getRegionIterArg(0);
@@ -153,7 +161,7 @@ private:
     accumulator = tile::WeighOp::create(builder, source.load.getLoc(), accumulator.getType(), accumulator, probs, ring,
                                         stage, shape.valueColumn, shape.valueWidth);
     scf::YieldOp::create(builder, loc,
-                         ValueRange{accumulator, softmax.getNewMaximum(), softmax.getNewSum(), nextAddress, after(stage)});
+                         ValueRange{accumulator, softmax.getNewMaximum(), softmax.getNewSum(), after(stage), stream.address, stream.cursor});
   }
 
   tile::SoftmaxOp buildScores(Value tileIndex, Value stage, Value maximum, Value sum) {
@@ -182,7 +190,7 @@ private:
                                                  finish.getFactor(), finish.getLse(), finish.getBase());
     accumulator = tile::RescaleOp::create(builder, at, accumulator.getType(), accumulator, rowFactor);
     if (schedule.getGroups() > 1)
-      accumulator = tile::MergeGroupsOp::create(builder, at, accumulator.getType(), accumulator, ring);
+      accumulator = tile::MergeGroupsOp::create(builder, at, accumulator.getType(), accumulator, query);
     tile::StoreResultOp::create(builder, at, item, finish.getPlan(), accumulator, shape.cache.getElementType(),
                                 shape.valueWidth, finish.getOut());
     barrier();
@@ -195,7 +203,7 @@ private:
   SharedLayout layout;
   OpBuilder builder;
   Location loc;
-  Value ring, query, probs, maxima, stats, item, end;
+  Value ring, query, probs, maxima, stats, item;
 };
 
 struct Pipeline : mlac::impl::PipelineBase<Pipeline> {

@@ -74,7 +74,7 @@ struct Schedule : mlac::impl::ScheduleBase<Schedule> {
     // Where memory decides anyway, the schedule that asks least of the SM.
     double cost = (tile.cycles() + 0.1 * tile.issue) * double(rowTiles) / double(attr.getBlockTokens());
     SharedLayout layout = layoutShared(shape, attr);
-    bool merges = layout.mergeRoom() >= mergeBytes(shape, attr);
+    bool merges = layout.query.type.getBytes() >= leastMergeBytes(attr);
     return {attr, layout.bytes, estimateRegisters(shape, attr), merges, cost};
   }
 

@@ -25,9 +25,8 @@ static int64_t conflictFreePitch(int64_t rowBytes) {
   return 16 * (units | 1);
 }
 
-int64_t mergeBytes(const KernelShape &shape, tile::ScheduleAttr schedule) {
-  int64_t columns = schedule.getValueDimsPerWarp(shape.valueWidth) * schedule.getWarpsPerGroup();
-  return schedule.getGroups() / 2 * schedule.getRows() * columns * 4;
+int64_t leastMergeBytes(tile::ScheduleAttr schedule) {
+  return schedule.getGroups() / 2 * schedule.getThreadsPerGroup() * 16;
 }
 
 SharedLayout layoutShared(const KernelShape &shape, tile::ScheduleAttr schedule) {

@@ -33,13 +33,11 @@ struct SharedLayout {
   Allocation stats;  // at the end: a plane of maxima a group, then a plane of sums a token warp of every group
   int64_t bytes;
 
-  /// What the groups' merge may overwrite: all but the statistics, which stand last.
-  int64_t mergeRoom() const { return stats.offset - ring.offset; }
   llvm::SmallVector<const Allocation *> all() const { return {&ring, &query, &probs, &maxima, &stats}; }
 };
 
-/// Bytes that the groups' merge uses, from the ring on: half of the groups' accumulators.
-int64_t mergeBytes(const KernelShape &shape, mlir::tile::ScheduleAttr schedule);
+/// Bytes that the groups' merge needs at least: four accumulators of every thread that hands some down.
+int64_t leastMergeBytes(mlir::tile::ScheduleAttr schedule);
 
 SharedLayout layoutShared(const KernelShape &shape, mlir::tile::ScheduleAttr schedule);
 

@@ -305,7 +305,7 @@ private:
     Value scale = product(attention.scoreFactors, std::numbers::log2e, mapping);
     Value factor = product(attention.resultFactors, 1.0, mapping);
     Value plan = kernel.getBody().front().getArguments().back();
-    auto items = tile::ItemsOp::create(builder, loc, plan);
+    auto items = tile::ItemsOp::create(builder, loc, plan, ValueRange());
     tile::ReturnOp::create(builder, loc);
     buildItem(items, kernel, mapping, scale, factor);
   }

@@ -40,24 +40,16 @@ struct Exchange {
 
 class Machine {
 public:
-  Machine(tile::ItemsOp items, int64_t tiles) : items(items), tiles(tiles) {}
+  Machine(tile::KernelOp kernel, int64_t tiles) : kernel(kernel), tiles(tiles) {}
 
-  LogicalResult run() {
-    // Twice, so that what one item leaves meets what the next one starts with.
-    for (int item = 0; item < 2; ++item) {
-      nextTile.clear();
-      if (failed(runBlock(items.getBody().front())) || failed(checkDrained()))
-        return failure();
-    }
-    return success();
-  }
+  LogicalResult run() { return failure(failed(runBlock(kernel.getBody().front())) || failed(checkDrained())); }
 
 private:
   LogicalResult checkDrained() {
     for (auto &[ring, stages] : rings)
       for (Stage &stage : stages)
         if (stage.state == Stage::UnderWay)
-          return items.emitError() << "ends with a copy of tile " << stage.tile << " under way, for " << tiles
+          return kernel.emitError() << "ends with a copy of tile " << stage.tile << " under way, for " << tiles
                                    << " tiles [pipeline-drain]";
     return success();
   }
@@ -72,6 +64,8 @@ private:
   }
 
   LogicalResult runOp(Operation &op) {
+    if (auto items = dyn_cast<tile::ItemsOp>(op))
+      return runItems(items);
     if (auto loop = dyn_cast<scf::ForOp>(op))
       return runLoop(loop);
     if (auto branch = dyn_cast<scf::IfOp>(op))
@@ -81,13 +75,36 @@ private:
       numbers[range.getEnd()] = tiles;
       return success();
     }
-    if (auto locate = dyn_cast<tile::LocateOp>(op)) {
-      numbers[locate.getResult()] = numbers.lookup(locate.getTile());
-      return success();
-    }
+    if (auto stream = dyn_cast<tile::StreamOp>(op))
+      return numbers[stream.getResult()] = 0, success();
+    if (auto advance = dyn_cast<tile::AdvanceOp>(op))
+      return follow(op, advance.getCursor(), 1);
+    if (auto locate = dyn_cast<tile::LocateOp>(op))
+      return follow(op, locate.getCursor(), 0);
     if (isa<arith::ArithDialect>(op.getDialect()))
       return fold(op);
     return access(op);
+  }
+
+  /// Two items, so that what one leaves meets what the next one starts with.
+  LogicalResult runItems(tile::ItemsOp items) {
+    mlir::Block &body = items.getBody().front();
+    carry(items.getInits(), body.getArguments().drop_front());
+    for (int item = 0; item < 2; ++item) {
+      if (failed(runBlock(body)))
+        return failure();
+      carry(body.getTerminator()->getOperands(), body.getArguments().drop_front());
+    }
+    carry(body.getArguments().drop_front(), items.getResults());
+    return success();
+  }
+
+  /// A result that names the tile `steps` after the one that `from` names.
+  LogicalResult follow(Operation &op, Value from, int64_t steps) {
+    if (!known(from))
+      return op.emitError() << "depends on more than the item's tiles [pipeline-control]";
+    numbers[op.getResult(0)] = numbers[from] + steps;
+    return success();
   }
 
   LogicalResult runLoop(scf::ForOp loop) {
@@ -172,7 +189,7 @@ private:
         })
         .Case([&](tile::StoreStatsOp store) { return write(store, store.getStats(), Block); })
         .Case([&](tile::FinishRowsOp finish) { return load(finish, finish.getStats(), Block); })
-        .Case([&](tile::MergeGroupsOp merge) { return takeRing(merge); })
+        .Case([&](tile::MergeGroupsOp merge) { return mergeGroups(merge); })
         .Default([](Operation *) { return success(); });
   }
 
@@ -188,16 +205,11 @@ private:
   }
 
   LogicalResult startCopy(tile::CopyOp copy) {
-    if (!known(copy.getEnabled()) || !known(copy.getFrom()))
+    if (!known(copy.getFrom()))
       return copy.emitError() << "depends on more than the item's tiles [pipeline-control]";
-    if (!numbers[copy.getEnabled()])
-      return success();
     FailureOr<Stage *> stage = stageOf(copy, copy.getRing(), copy.getStage());
     if (failed(stage))
       return failure();
-    if (merging)
-      return copy.emitError() << "refills a ring that the groups' merge may still read, for " << tiles
-                              << " tiles [pipeline-refill]";
     if ((*stage)->readSinceBarrier || (*stage)->state == Stage::UnderWay)
       return copy.emitError() << "refills a stage whose tile " << (*stage)->tile
                               << ((*stage)->state == Stage::UnderWay ? " is still under way" : " may still be read")
@@ -225,19 +237,14 @@ private:
     for (auto &[memory, exchange] : exchanges)
       if (wholeBlock || exchange.sharing == Group)
         exchange.writer = exchange.reader = nullptr;
-    metInBlock = wholeBlock;
-    merging &= !wholeBlock;
   }
 
-  /// The groups' merge overwrites the rings: no copy may be under way, no group still read.
-  LogicalResult takeRing(tile::MergeGroupsOp merge) {
-    for (Stage &stage : rings[merge.getMemory()])
-      if (stage.state == Stage::UnderWay || stage.readSinceBarrier || !metInBlock)
-        return merge.emitError() << "overwrites a ring that another group may still use, for " << tiles
-                                 << " tiles [pipeline-merge]";
+  /// The groups' merge writes and reads its memory between barriers of its own; its last reads follow the last of them.
+  LogicalResult mergeGroups(tile::MergeGroupsOp merge) {
+    if (failed(write(merge, merge.getMemory(), Block)))
+      return failure();
     meet(/*wholeBlock=*/true);
-    merging = true;
-    return success();
+    return load(merge, merge.getMemory(), Block);
   }
 
   /// A stage must hold the tile that its reader is about to use: each reader takes tiles in order.
@@ -247,7 +254,6 @@ private:
       return failure();
     int64_t expected = nextTile[op->getName()]++;
     (*stage)->readSinceBarrier = true;
-    metInBlock = false;
     if ((*stage)->state == Stage::Visible && (*stage)->tile == expected)
       return success();
     constexpr const char *states[] = {"nothing", "a copy under way", "a copy that is not visible to all", "a tile"};
@@ -283,7 +289,7 @@ private:
     return diag;
   }
 
-  tile::ItemsOp items;
+  tile::KernelOp kernel;
   int64_t tiles;
   llvm::DenseMap<Value, int64_t> numbers; // integers, booleans, and the tile that an address is of
   llvm::MapVector<Value, std::vector<Stage>> rings;
@@ -291,23 +297,19 @@ private:
   std::map<OperationName, int64_t, bool (*)(OperationName, OperationName)> nextTile{
       [](OperationName a, OperationName b) { return a.getStringRef() < b.getStringRef(); }};
   int64_t committed = 0;
-  bool merging = false;   // the groups' merge was not yet followed by a barrier of the whole block
-  bool metInBlock = true; // no stage was read since the last barrier of the whole block
 };
 
 struct VerifyPipeline : mlac::impl::VerifyPipelineBase<VerifyPipeline> {
   void runOnOperation() override {
     for (auto kernel : getOperation().getOps<tile::KernelOp>())
-      kernel.walk([&](tile::ItemsOp items) {
-        if (kernel.getSchedule() && failed(verify(items, kernel.getSchedule()->getStages())))
-          signalPassFailure();
-      });
+      if (kernel.getSchedule() && failed(verify(kernel, kernel.getSchedule()->getStages())))
+        signalPassFailure();
   }
 
   /// From no tile at all to every stage refilled once.
-  static LogicalResult verify(tile::ItemsOp items, int64_t stages) {
+  static LogicalResult verify(tile::KernelOp kernel, int64_t stages) {
     for (int64_t tiles = 0; tiles <= 2 * stages + 1; ++tiles)
-      if (failed(Machine(items, tiles).run()))
+      if (failed(Machine(kernel, tiles).run()))
         return failure();
     return success();
   }

@@ -28,18 +28,33 @@ def Tile_LoadQueryOp : Tile_Op<"load_query", []> {
   let assemblyFormat = "$source `[` $item `]` `for` $storage `to` $query attr-dict `:` type($source) `to` type($query)";
 }
 
+def Tile_StreamOp : Tile_Op<"stream", []> {
+  let summary = "the first of the KV tiles that this block reads";
+  let arguments = (ins Tile_PlanType:$plan);
+  let results = (outs Tile_CursorType:$result);
+  let assemblyFormat = "$plan attr-dict";
+}
+
+def Tile_AdvanceOp : Tile_Op<"advance", []> {
+  let summary = "the next of the KV tiles that this block reads, of this item or a later one";
+  let description = "Past the last tile the cursor names no row: what is copied from there is 0.";
+  let arguments = (ins Tile_CursorType:$cursor, Tile_PlanType:$plan);
+  let results = (outs Tile_CursorType:$result);
+  let assemblyFormat = "$cursor `of` $plan attr-dict";
+}
+
 def Tile_LocateOp : Tile_Op<"locate", []> {
   let summary = "page and place of this thread's rows of its group's KV tile; reads the page table, only within the request";
-  let arguments = (ins MLA_BufferType:$source, Tile_ItemType:$item, I32:$tile);
+  let arguments = (ins MLA_BufferType:$source, Tile_CursorType:$cursor);
   let results = (outs Tile_AddressType:$result);
-  let assemblyFormat = "$source `[` $item `,` $tile `]` attr-dict `:` type($source) `->` type($result)";
+  let assemblyFormat = "$source `[` $cursor `]` attr-dict `:` type($source) `->` type($result)";
 }
 
 def Tile_CopyOp : Tile_Op<"copy", []> {
   let summary = "start the asynchronous copy of a group's KV tile into one stage; rows past the request's end become 0";
-  let description = "Nothing is copied when `enabled` is false. Rule: [copy-width] row and stage have the same width.";
-  let arguments = (ins MLA_BufferType:$source, Tile_AddressType:$from, Tile_SharedType:$ring, I32:$stage, I1:$enabled);
-  let assemblyFormat = [{ $source `at` $from `to` $ring `[` $stage `]` `if` $enabled attr-dict
+  let description = "Rule: [copy-width] row and stage have the same width.";
+  let arguments = (ins MLA_BufferType:$source, Tile_AddressType:$from, Tile_SharedType:$ring, I32:$stage);
+  let assemblyFormat = [{ $source `at` $from `to` $ring `[` $stage `]` attr-dict
                           `:` type($source) `,` type($from) `to` type($ring) }];
   let hasVerifier = 1;
 }
@@ -147,7 +162,10 @@ def Tile_FinishRowsOp : Tile_Op<"finish_rows", []> {
 
 def Tile_MergeGroupsOp : Tile_Op<"merge_groups", [AllTypesMatch<["accumulator", "result"]>]> {
   let summary = "the sum of all groups' accumulators, in the first group; through shared memory, halving the groups";
-  let description = "All threads of the block meet in it. The memory is the rings', which nobody uses any more.";
+  let description = [{
+    All threads of the block meet in it. The memory is the query's, which nobody uses any more; the accumulators go through it
+    in as many rounds as it takes.
+  }];
   let arguments = (ins Tile_FragmentType:$accumulator, Tile_SharedType:$memory);
   let results = (outs Tile_FragmentType:$result);
   let assemblyFormat = "$accumulator `through` $memory attr-dict `:` type($accumulator) `through` type($memory)";

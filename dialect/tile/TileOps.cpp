@@ -40,10 +40,22 @@ LogicalResult KernelOp::verify() {
 
 LogicalResult ItemsOp::verify() {
   Block &body = getBody().front();
-  if (body.getNumArguments() != 1 || !isa<ItemType>(body.getArgument(0).getType()))
-    return emitOpError() << "has a body with one !tile.item argument [items-argument]";
+  if (body.getNumArguments() < 1 || !isa<ItemType>(body.getArgument(0).getType()))
+    return emitOpError() << "has a body whose first argument is a !tile.item [items-argument]";
+  TypeRange carried = getInits().getTypes();
+  if (TypeRange(body.getArgumentTypes()).drop_front() != carried ||
+      body.getTerminator()->getOperandTypes() != carried)
+    return emitOpError() << "hands on other types than it is handed [items-carried]";
   return success();
 }
+
+LogicalResult ItemsOp::inferReturnTypes(MLIRContext *, std::optional<Location>, Adaptor adaptor,
+                                        SmallVectorImpl<Type> &types) {
+  llvm::append_range(types, adaptor.getInits().getTypes());
+  return success();
+}
+
+void YieldOp::build(OpBuilder &, OperationState &) {}
 
 //===-- Values -----------------------------------------------------------------------------------------===//
 

@@ -37,17 +37,20 @@ def Tile_ReturnOp : Tile_Op<"return", [Terminator, HasParent<"KernelOp">]> {
   let assemblyFormat = "attr-dict";
 }
 
-def Tile_ItemsOp : Tile_Op<"items", [SingleBlockImplicitTerminator<"YieldOp">]> {
-  let summary = "once for each work item that the plan gave this block";
-  let arguments = (ins Tile_PlanType:$plan);
+def Tile_ItemsOp : Tile_Op<"items", [SingleBlockImplicitTerminator<"YieldOp">, InferTypeOpAdaptor]> {
+  let summary = "once for each work item that the plan gave this block, with values carried from item to item";
+  let arguments = (ins Tile_PlanType:$plan, Variadic<AnyType>:$inits);
+  let results = (outs Variadic<AnyType>:$results);
   let regions = (region SizedRegion<1>:$body);
-  let assemblyFormat = "$plan $body attr-dict";
+  let assemblyFormat = "$plan (`carrying` $inits^ `:` type($inits))? $body attr-dict";
   let hasVerifier = 1;
 }
 
 def Tile_YieldOp : Tile_Op<"yield", [Pure, Terminator, HasParent<"ItemsOp">]> {
-  let summary = "end of a work item";
-  let assemblyFormat = "attr-dict";
+  let summary = "end of a work item; what the next one is handed";
+  let arguments = (ins Variadic<AnyType>:$values);
+  let assemblyFormat = "($values^ `:` type($values))? attr-dict";
+  let builders = [OpBuilder<(ins)>];
 }
 
 def Tile_RangeOp : Tile_Op<"range", [Pure]> {

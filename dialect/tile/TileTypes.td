@@ -73,6 +73,10 @@ def Tile_FragmentType : Tile_Type<"Fragment", "fragment"> {
   }];
 }
 
+def Tile_CursorType : Tile_Type<"Cursor", "cursor"> {
+  let summary = "a place in the stream of KV tiles that a block reads: all tiles of all its items, in order";
+}
+
 def Tile_AddressType : Tile_Type<"Address", "address"> {
   let summary = "where a thread's rows of a KV tile lie: page, place in it, and whether the row is the request's";
   let parameters = (ins "int64_t":$rows);

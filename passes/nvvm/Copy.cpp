@@ -36,16 +36,18 @@ struct LowerLocate : OpConversionPattern<tile::LocateOp> {
     tile::ScheduleAttr schedule = scheduleOf(op);
     GroupView view(e, schedule);
     CopyShape shape(schedule, op.getSource().getType());
-    ItemView item(adaptor.getItem());
-    Value tile = e.add(e.mul(adaptor.getTile().front(), schedule.getGroups()), view.group);
+    CursorView cursor(adaptor.getCursor());
+    Value tile = e.add(e.mul(cursor.tile, schedule.getGroups()), view.group);
     Value first = e.mul(tile, schedule.getTokens());
+    // No tile, no rows: neither past the stream's end nor past the item's.
+    Value tokens = e.select(e.less(cursor.tile, cursor.tileEnd), cursor.kvLen, e.i32(0));
     SmallVector<Value> address;
     for (int64_t pass = 0; pass < shape.rows; ++pass) {
       Value token = e.add(first, shape.row(e, view, pass));
-      Value valid = e.less(token, item.kvLen);
+      Value valid = e.less(token, tokens);
       if (shape.idles())
         valid = e.both(valid, e.less(shape.row(e, view, pass), shape.tokens));
-      llvm::append_range(address, locate(e, op.getSource().getType(), adaptor.getSource(), item, token, valid));
+      llvm::append_range(address, locate(e, op.getSource().getType(), adaptor.getSource(), cursor.request, token, valid));
       address.push_back(valid);
     }
     SmallVector<SmallVector<Value>> results{address};
@@ -54,15 +56,15 @@ struct LowerLocate : OpConversionPattern<tile::LocateOp> {
   }
 
   /// Page and place in it of a paged cache; first row and place after it of a ragged one.
-  static SmallVector<Value> locate(Emitter &e, mla::BufferType type, ValueRange source, const ItemView &item, Value token,
+  static SmallVector<Value> locate(Emitter &e, mla::BufferType type, ValueRange source, Value request, Value token,
                                    Value valid) {
     if (type.getLayout() != mla::Layout::paged)
-      return {e.load(e.i32(), e.offset(RaggedView(source).indptr, e.mul(e.widen(item.request), 4)), 4), token};
+      return {e.load(e.i32(), e.offset(RaggedView(source).indptr, e.mul(e.widen(request), 4)), 4), token};
     PagedView cache(source);
     Value product = e.mul(e.widenUnsigned(token), e.widenUnsigned(cache.magic));
     Value page = e.narrow(e.shrU(product, e.widenUnsigned(e.add(cache.shift, 31))));
     Value place = e.sub(token, e.mul(page, cache.pageSize));
-    Value index = e.add(e.mul(e.widen(item.request), cache.tableStride), e.widen(page));
+    Value index = e.add(e.mul(e.widen(request), cache.tableStride), e.widen(page));
     // Entries past the request's end are not read.
     Value entry = e.choose(
                        valid,
@@ -83,18 +85,16 @@ struct LowerCopy : OpConversionPattern<tile::CopyOp> {
     Emitter e(rewriter, op);
     tile::ScheduleAttr schedule = scheduleOf(op);
     CopyShape shape(schedule, op.getSource().getType());
-    e.when(adaptor.getEnabled().front(), [&] {
-      GroupView view(e, schedule);
-      Value stage = ringAddress(e, adaptor.getRing().front(), op.getRing().getType(), schedule, view,
-                                adaptor.getStage().front());
-      for (int64_t pass = 0; pass < shape.rows; ++pass) {
-        auto copy = [&] { copyRow(e, op, adaptor, shape, shape.row(e, view, pass), stage, pass); };
-        if (shape.idles())
-          e.when(e.less(shape.row(e, view, pass), shape.tokens), copy);
-        else
-          copy();
-      }
-    });
+    GroupView view(e, schedule);
+    Value stage = ringAddress(e, adaptor.getRing().front(), op.getRing().getType(), schedule, view,
+                              adaptor.getStage().front());
+    for (int64_t pass = 0; pass < shape.rows; ++pass) {
+      auto copy = [&] { copyRow(e, op, adaptor, shape, shape.row(e, view, pass), stage, pass); };
+      if (shape.idles())
+        e.when(e.less(shape.row(e, view, pass), shape.tokens), copy);
+      else
+        copy();
+    }
     rewriter.eraseOp(op);
     return success();
   }

@@ -36,6 +36,9 @@ Value Emitter::shrU(Value a, Value bits) { return arith::ShRUIOp::create(builder
 Value Emitter::less(Value a, Value b) {
   return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::slt, a, b);
 }
+Value Emitter::lessOrEqual(Value a, Value b) {
+  return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::sle, a, b);
+}
 Value Emitter::less(Value a, int64_t b) { return less(a, i32(b)); }
 Value Emitter::equal(Value a, int64_t b) {
   return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, a, i32(b));

@@ -51,6 +51,7 @@ public:
   Value shrU(Value a, Value bits);
   Value less(Value a, Value b);
   Value less(Value a, int64_t b);
+  Value lessOrEqual(Value a, Value b);
   Value equal(Value a, int64_t b);
   Value both(Value a, Value b);
   Value minS(Value a, Value b);

@@ -58,6 +58,25 @@ struct ItemView {
         kvLen(v[7]) {}
 };
 
+/// The stream of tiles that a block copies: next item and last of the block; of the present item the request, the tile, the
+/// end of its tiles and its cached tokens.
+struct CursorView {
+  Value next, last, request, tile, tileEnd, kvLen;
+  explicit CursorView(ValueRange v) : next(v[0]), last(v[1]), request(v[2]), tile(v[3]), tileEnd(v[4]), kvLen(v[5]) {}
+  llvm::SmallVector<Value> pack() const { return {next, last, request, tile, tileEnd, kvLen}; }
+};
+
+/// Fields of work item `index` of the plan's list, as plan() wrote them: request, first packed row, tiles, slot.
+struct WorkItem {
+  Value address;
+  WorkItem(Emitter &e, const PlanView &plan, Value index);
+  Value request(Emitter &e) const { return field(e, 0); }
+  Value field(Emitter &e, int64_t index) const { return e.load(e.i32(), e.offset(address, 4 * index), 4); }
+};
+
+/// Work items [begin, end) of this block.
+std::pair<Value, Value> blockItems(Emitter &e, const PlanView &plan);
+
 /// Where a thread stands in its block: group, warp and thread within the group, as registers.
 struct GroupView {
   Value group, warp, thread;
@@ -105,6 +124,7 @@ struct LoweringOptions {
 };
 
 void populateStructure(TileTypeConverter &, mlir::RewritePatternSet &);
+void populateStream(TileTypeConverter &, mlir::RewritePatternSet &);
 void populateCopy(TileTypeConverter &, mlir::RewritePatternSet &);
 void populateQuery(TileTypeConverter &, mlir::RewritePatternSet &);
 void populateScore(TileTypeConverter &, mlir::RewritePatternSet &, const LoweringOptions &);

@@ -112,24 +112,34 @@ struct LowerMergeGroups : OpConversionPattern<tile::MergeGroupsOp> {
     tile::ScheduleAttr schedule = scheduleOf(op);
     GroupView view(e, schedule);
     SmallVector<Value> sums(adaptor.getAccumulator());
-    int64_t groupBytes = int64_t(sums.size()) * 4 * schedule.getThreadsPerGroup();
-    int64_t stride = 16 * schedule.getThreadsPerGroup();
+    int64_t stride = 16 * schedule.getThreadsPerGroup(), room = op.getMemory().getType().getBytes();
     for (int64_t half = schedule.getGroups() / 2; half >= 1; half /= 2) {
-      Value slot = e.mul(e.remU(view.group, half), groupBytes);
+      // As many accumulators a round as the memory holds of every group that gives.
+      int64_t step = std::min<int64_t>(room / (half * stride) * 4, int64_t(sums.size()));
+      Value slot = e.mul(e.remU(view.group, half), step / 4 * stride);
       Value base = e.offset(adaptor.getMemory().front(), e.add(slot, e.shl(view.thread, 4)));
-      Value gives = e.both(e.less(e.i32(half - 1), view.group), e.less(view.group, 2 * half));
-      e.when(gives, [&] {
-        for (size_t i = 0; i < sums.size(); i += 4)
-          e.storeVector(ArrayRef(sums).slice(i, 4), e.offset(base, int64_t(i / 4) * stride));
-      });
-      e.call(Instr::BlockBarrier, e.i32(0));
-      sums = e.choose(e.less(view.group, half), [&] { return added(e, sums, base, stride); }, [&] { return sums; });
-      if (half > 1)
-        e.call(Instr::BlockBarrier, e.i32(0));
+      for (size_t first = 0; first < sums.size(); first += step) {
+        bool last = half == 1 && first + step >= sums.size();
+        exchange(e, view.group, half, MutableArrayRef(sums).slice(first).take_front(step), base, stride);
+        if (!last)
+          e.call(Instr::BlockBarrier, e.i32(0));
+      }
     }
     SmallVector<SmallVector<Value>> results{std::move(sums)};
     rewriter.replaceOpWithMultiple(op, std::move(results));
     return success();
+  }
+
+  /// Groups half to 2 half - 1 give these accumulators, groups 0 to half - 1 add them to theirs.
+  static void exchange(Emitter &e, Value group, int64_t half, MutableArrayRef<Value> sums, Value base, int64_t stride) {
+    Value gives = e.both(e.less(e.i32(half - 1), group), e.less(group, 2 * half));
+    e.when(gives, [&] {
+      for (size_t i = 0; i < sums.size(); i += 4)
+        e.storeVector(ArrayRef<Value>(sums).slice(i, 4), e.offset(base, int64_t(i / 4) * stride));
+    });
+    e.call(Instr::BlockBarrier, e.i32(0));
+    SmallVector<Value> own(sums);
+    llvm::copy(e.choose(e.less(group, half), [&] { return added(e, own, base, stride); }, [&] { return own; }), sums.begin());
   }
 
   static SmallVector<Value> added(Emitter &e, ArrayRef<Value> sums, Value base, int64_t stride) {

@@ -95,31 +95,38 @@ struct LowerItems : OpConversionPattern<tile::ItemsOp> {
                                 ConversionPatternRewriter &rewriter) const override {
     Emitter e(rewriter, op);
     PlanView plan(adaptor.getPlan());
-    Value block = e.widen(e.call1(Instr::BlockId, {}));
-    Value range = e.offset(plan.workIndptr, e.mul(block, 4));
-    Value begin = e.load(e.i32(), range, 4), end = e.load(e.i32(), e.offset(range, 4), 4);
+    auto [begin, end] = blockItems(e, plan);
     Block *body = &op.getBody().front();
-    TypeConverter::SignatureConversion signature(1);
+    TypeConverter::SignatureConversion signature(body->getNumArguments());
     if (failed(typeConverter->convertSignatureArgs(body->getArgumentTypes(), signature)))
       return failure();
     body = rewriter.applySignatureConversion(body, signature, typeConverter);
-    auto loop = scf::ForOp::create(rewriter, e.loc, begin, end, e.i32(1));
+    SmallVector<Value> inits;
+    for (ValueRange registers : adaptor.getInits())
+      llvm::append_range(inits, registers);
+    auto loop = scf::ForOp::create(rewriter, e.loc, begin, end, e.i32(1), inits);
     rewriter.setInsertionPointToStart(loop.getBody());
-    SmallVector<Value> item = loadItem(e, plan, loop.getInductionVar(), headsOf(op));
-    Operation *yield = body->getTerminator();
-    rewriter.eraseOp(yield);
-    rewriter.inlineBlockBefore(body, loop.getBody()->getTerminator(), item);
-    rewriter.eraseOp(op);
+    SmallVector<Value> arguments = loadItem(e, plan, loop.getInductionVar(), headsOf(op));
+    llvm::append_range(arguments, loop.getRegionIterArgs());
+    if (inits.empty())
+      rewriter.eraseOp(loop.getBody()->getTerminator());
+    rewriter.inlineBlockBefore(body, loop.getBody(), loop.getBody()->end(), arguments);
+    SmallVector<SmallVector<Value>> results;
+    size_t at = 0;
+    for (ValueRange registers : adaptor.getInits()) {
+      results.emplace_back(loop.getResults().slice(at, registers.size()));
+      at += registers.size();
+    }
+    rewriter.replaceOpWithMultiple(op, std::move(results));
     return success();
   }
 
   /// The fields of an ItemView, in order.
   static SmallVector<Value> loadItem(Emitter &e, const PlanView &plan, Value index, int64_t heads) {
-    constexpr int64_t itemBytes = 32;
-    Value address = e.offset(plan.work, e.mul(e.widen(index), itemBytes));
+    WorkItem work(e, plan, index);
     SmallVector<Value> fields;
     for (int64_t field = 0; field < 5; ++field)
-      fields.push_back(e.load(e.i32(), e.offset(address, 4 * field), 4));
+      fields.push_back(work.field(e, field));
     Value request = e.mul(e.widen(fields[0]), 4);
     Value indptr = e.offset(plan.queryIndptr, request);
     Value queryBegin = e.load(e.i32(), indptr, 4), queryEnd = e.load(e.i32(), e.offset(indptr, 4), 4);
@@ -127,6 +134,19 @@ struct LowerItems : OpConversionPattern<tile::ItemsOp> {
     fields.push_back(e.mul(e.sub(queryEnd, queryBegin), heads));
     fields.push_back(e.load(e.i32(), e.offset(plan.kvLen, request), 4));
     return fields;
+  }
+};
+
+/// The end of an item, once its loop is lowered.
+struct LowerYield : OpConversionPattern<tile::YieldOp> {
+  using OpConversionPattern::OpConversionPattern;
+  LogicalResult matchAndRewrite(tile::YieldOp op, OneToNOpAdaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const override {
+    SmallVector<Value> values;
+    for (ValueRange registers : adaptor.getValues())
+      llvm::append_range(values, registers);
+    rewriter.replaceOpWithNewOp<scf::YieldOp>(op, values);
+    return success();
   }
 };
 
@@ -182,6 +202,6 @@ struct LowerSync : OpConversionPattern<tile::SyncOp> {
 } // namespace
 
 void mlac::populateStructure(TileTypeConverter &converter, RewritePatternSet &patterns) {
-  patterns.add<LowerKernel, LowerReturn, LowerItems, LowerRange, LowerAlloc, LowerBarrier, LowerSync>(converter,
+  patterns.add<LowerKernel, LowerReturn, LowerItems, LowerYield, LowerRange, LowerAlloc, LowerBarrier, LowerSync>(converter,
                                                                                             patterns.getContext());
 }

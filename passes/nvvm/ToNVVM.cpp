@@ -42,6 +42,10 @@ TileTypeConverter::TileTypeConverter(MLIRContext *context) {
     results.append(8, i32);
     return success();
   });
+  addConversion([i32](tile::CursorType, SmallVectorImpl<Type> &results) -> std::optional<LogicalResult> {
+    results.append(6, i32);
+    return success();
+  });
   addConversion([](tile::AddressType type, SmallVectorImpl<Type> &results) -> std::optional<LogicalResult> {
     // Page, place in it, valid: kept apart, so that nothing waits for the page table before the copy.
     for (int64_t row = 0; row < type.getRows(); ++row)
@@ -163,6 +167,7 @@ struct ToNVVM : mlac::impl::ToNVVMBase<ToNVVM> {
     scf::populateSCFStructuralTypeConversionsAndLegality(converter, patterns, legal);
     LoweringOptions options{choice->target, choice->ptx};
     populateStructure(converter, patterns);
+    populateStream(converter, patterns);
     populateCopy(converter, patterns);
     populateQuery(converter, patterns);
     populateScore(converter, patterns, options);

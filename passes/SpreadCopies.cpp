@@ -1,0 +1,98 @@
+// mlac-spread-copies: asynchronous copies between matrix products.
+//
+// A burst of copies fills the load-store unit's queue, and the warp that issues it stands still. Handed out one by one between
+// the products that follow, they cost the slots that they take and nothing more.
+#include "passes/Passes.h"
+
+#include "codegen/Instructions.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+
+namespace mlac {
+#define GEN_PASS_DEF_SPREADCOPIES
+#include "passes/Passes.h.inc"
+} // namespace mlac
+
+using namespace mlir;
+using namespace mlac;
+
+namespace {
+
+/// What an op is to the copies around it.
+enum class Kind { Other, Copy, Commit, Product, Fence };
+
+Kind kindOf(Operation &op) {
+  auto call = dyn_cast<LLVM::CallIntrinsicOp>(op);
+  if (!call)
+    return Kind::Other;
+  const Instruction *row = findInstruction({call.getIntrin().data(), call.getIntrin().size()});
+  if (!row)
+    return Kind::Other;
+  switch (row->op) {
+  case Instr::CopyAsync16:
+  case Instr::CopyAsync8:
+  case Instr::CopyAsync4:
+    return Kind::Copy;
+  case Instr::CopyCommit:
+    return Kind::Commit;
+  case Instr::CopyWait:
+  case Instr::BlockBarrier:
+  case Instr::GroupBarrier:
+  case Instr::WarpBarrier:
+    return Kind::Fence;
+  default:
+    return llvm::any_of(allMma(), [&](const MmaRow &mma) { return mma.op == row->op; }) ? Kind::Product : Kind::Other;
+  }
+}
+
+/// A batch of copies that one commit closes, and the products after it that no barrier divides from it.
+struct Batch {
+  SmallVector<Operation *> copies, products;
+  Operation *commit = nullptr;
+};
+
+SmallVector<Batch> batchesOf(Block &block) {
+  SmallVector<Batch> batches;
+  Batch open;
+  auto close = [&] {
+    if (open.commit && !open.products.empty())
+      batches.push_back(open);
+    open = {};
+  };
+  for (Operation &op : block) {
+    Kind kind = kindOf(op);
+    if (kind == Kind::Fence || (open.commit && (kind == Kind::Copy || kind == Kind::Commit)))
+      close();
+    if (kind == Kind::Copy)
+      open.copies.push_back(&op);
+    else if (kind == Kind::Commit)
+      open.commit = &op;
+    else if (kind == Kind::Product && open.commit)
+      open.products.push_back(&op);
+  }
+  close();
+  return batches;
+}
+
+/// Moves the copies down in bursts, evenly over the products.
+void spread(const Batch &batch) {
+  size_t copies = batch.copies.size(), products = batch.products.size();
+  Operation *last = nullptr;
+  static size_t kBurst = getenv("MLAC_BURST") ? atoi(getenv("MLAC_BURST")) : 4;
+  for (size_t i = 0; i < copies; ++i) {
+    batch.copies[i]->moveAfter(i % kBurst ? last : batch.products[i * products / copies]);
+    last = batch.copies[i];
+  }
+  if (last)
+    batch.commit->moveAfter(last);
+}
+
+struct SpreadCopies : mlac::impl::SpreadCopiesBase<SpreadCopies> {
+  void runOnOperation() override {
+    getOperation().walk([](Block *block) {
+      for (const Batch &batch : batchesOf(*block))
+        spread(batch);
+    });
+  }
+};
+
+} // namespace
