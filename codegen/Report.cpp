@@ -26,7 +26,7 @@ static KernelShape scheduledShape(tile::KernelOp kernel) {
   KernelShape shape{};
   shape.compute = kernel.getCompute();
   shape.heads = kernel.getHeads();
-  kernel.walk([&](tile::LoadQueryOp op) { shape.query = op.getSource().getType(); });
+  kernel.walk([&](tile::FetchQueryOp op) { shape.query = op.getSource().getType(); });
   kernel.walk([&](tile::CopyOp op) { shape.cache = op.getSource().getType(); });
   kernel.walk([&](tile::WeighOp op) {
     shape.valueColumn = op.getColumn();

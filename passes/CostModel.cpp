@@ -99,7 +99,7 @@ int64_t estimateRegisters(const KernelShape &shape, tile::ScheduleAttr schedule)
   int64_t rowTiles = schedule.getRows() / 8;
   int64_t accumulator = schedule.getValueDimsPerWarp(shape.valueWidth) / 16 * rowTiles * 4;
   int64_t scores = schedule.getTokensPerWarp() / 16 * (schedule.getRowsPerWarp() / 8) * 4;
-  int64_t stats = rowTiles * 2 * 3, addresses = schedule.getCopyRows() * 5;
+  int64_t stats = rowTiles * 2 * 3, addresses = schedule.getLocatedRows() * 12;
   // Operands under way, addresses, loop state: what ptxas 13.0 was seen to need beyond the above, so that no schedule spills.
   bool bytes = shape.cache.getElementType().getIntOrFloatBitWidth() == 8;
   int64_t rest = !bytes ? 96 : shape.compute.isBF16() ? 96 + schedule.getRows() / 2 : 56;

@@ -129,7 +129,8 @@ private:
       replaceMma(op, hook, row->op == Instr::MmaF16 ? 0 : row->op == Instr::MmaBF16 ? 1 : 2);
       break;
     case Instr::ShuffleXor:
-      replace(op, {number(3), a[0], a[1], a[2], a[3]}, hook, i32, true);
+    case Instr::ShuffleIndex:
+      replace(op, {number(row->op == Instr::ShuffleXor ? 3 : 0), a[0], a[1], a[2], a[3]}, hook, i32, true);
       break;
     case Instr::VoteAny:
       replaceVote(op, hook);

@@ -50,14 +50,16 @@ public:
     maxima = alloc(layout.maxima);
     stats = alloc(layout.stats);
     kernel->setAttr("shared_bytes", builder.getI64IntegerAttr(layout.bytes));
-    auto items = tile::ItemsOp::create(builder, loc, source.items.getPlan(), buildPrologue().pack());
+    SmallVector<Value> carried = buildPrologue().pack();
+    if (prefetches())
+      carried.push_back(fetchQuery(tile::FirstItemOp::create(builder, loc, source.items.getPlan())));
+    auto items = tile::ItemsOp::create(builder, loc, source.items.getPlan(), carried);
     tile::WaitOp::create(builder, loc, 0); // for copies of tiles that do not exist
     Block &body = items.getBody().emplaceBlock();
     item = body.addArgument(tile::ItemType::get(builder.getContext()), loc);
     body.addArguments(items.getResultTypes(), SmallVector<Location>(items.getNumResults(), loc));
     builder.setInsertionPointToStart(&body);
-    Stream stream = buildItem(Stream::unpack(body.getArguments().drop_front()));
-    tile::YieldOp::create(builder, loc, stream.pack());
+    tile::YieldOp::create(builder, loc, buildItem(body.getArguments().drop_front()));
     source.items.erase();
   }
 
@@ -69,6 +71,9 @@ private:
     SmallVector<Value> pack() const { return {stage, address, cursor}; }
     static Stream unpack(ValueRange values) { return {values[0], values[1], values[2]}; }
   };
+
+  /// More registers than this are not kept while the accumulators are: the query is then fetched when its item begins.
+  static constexpr int64_t kMostFetched = 48;
 
   //===-- Short names --===//
 
@@ -91,7 +96,7 @@ private:
     return arith::SelectOp::create(builder, loc, equal(stage, 0), number(schedule.getStages() - 1), previous);
   }
   Value locate(Value cursor) {
-    auto type = tile::AddressType::get(builder.getContext(), schedule.getCopyRows());
+    auto type = tile::AddressType::get(builder.getContext(), schedule.getLocatedRows());
     return tile::LocateOp::create(builder, source.load.getLoc(), type, source.load.getSource(), cursor);
   }
   /// Starts the next copy and finds out where the one after it lies.
@@ -112,13 +117,30 @@ private:
 
   //===-- Building --===//
 
-  Stream buildItem(Stream stream) {
-    tile::LoadQueryOp::create(builder, source.query.getLoc(), source.query.getSource(), item, query,
-                              shape.cache.getElementType());
+  /// What the next item is handed: the stream, and its query on the way while this item's results are stored.
+  SmallVector<Value> buildItem(ValueRange carried) {
+    Value pieces = prefetches() ? carried.back() : fetchQuery(item);
+    tile::StoreQueryOp::create(builder, source.query.getLoc(), pieces, item, query, shape.query.getElementType(),
+                               shape.cache.getElementType());
     barrier();
-    scf::ForOp loop = buildLoop(stream);
+    scf::ForOp loop = buildLoop(Stream::unpack(carried));
+    SmallVector<Value> next(loop.getResults().drop_front(3));
+    if (prefetches())
+      next.push_back(fetchQuery(tile::NextItemOp::create(builder, loc, item, source.items.getPlan())));
     buildEnd(loop.getResult(0), loop.getResult(1), loop.getResult(2));
-    return Stream::unpack(loop.getResults().drop_front(3));
+    return next;
+  }
+
+  /// Registers of a thread for its share of the query: pieces of 16 columns, two columns a register.
+  int64_t fetchedRegisters() const {
+    int64_t pieces = schedule.getRows() * shape.query.getWidth() / 16;
+    return 8 * ((pieces + schedule.getThreads() - 1) / schedule.getThreads());
+  }
+  bool prefetches() const { return fetchedRegisters() <= kMostFetched; }
+
+  Value fetchQuery(Value of) {
+    auto type = tile::PiecesType::get(builder.getContext(), fetchedRegisters());
+    return tile::FetchQueryOp::create(builder, source.query.getLoc(), type, source.query.getSource(), of);
   }
 
   /// Starts the first stages - 1 copies.

@@ -6,6 +6,7 @@
 
 #include "codegen/Instructions.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
 
 namespace mlac {
 #define GEN_PASS_DEF_SPREADCOPIES
@@ -18,7 +19,7 @@ using namespace mlac;
 namespace {
 
 /// What an op is to the copies around it.
-enum class Kind { Other, Copy, Commit, Product, Fence };
+enum class Kind { Other, Copy, Commit, Product, Shuffle, Fence };
 
 Kind kindOf(Operation &op) {
   auto call = dyn_cast<LLVM::CallIntrinsicOp>(op);
@@ -34,6 +35,8 @@ Kind kindOf(Operation &op) {
     return Kind::Copy;
   case Instr::CopyCommit:
     return Kind::Commit;
+  case Instr::ShuffleIndex:
+    return Kind::Shuffle;
   case Instr::CopyWait:
   case Instr::BlockBarrier:
   case Instr::GroupBarrier:
@@ -47,21 +50,22 @@ Kind kindOf(Operation &op) {
 /// A batch of copies that one commit closes, and the products after it that no barrier divides from it.
 struct Batch {
   SmallVector<Operation *> copies, products;
-  Operation *commit = nullptr;
+  Operation *commit = nullptr, *start = nullptr; ///< start: the fence before it, if any
 };
 
 SmallVector<Batch> batchesOf(Block &block) {
   SmallVector<Batch> batches;
   Batch open;
-  auto close = [&] {
+  auto close = [&](Operation *at) {
     if (open.commit && !open.products.empty())
       batches.push_back(open);
     open = {};
+    open.start = at;
   };
   for (Operation &op : block) {
     Kind kind = kindOf(op);
     if (kind == Kind::Fence || (open.commit && (kind == Kind::Copy || kind == Kind::Commit)))
-      close();
+      close(kind == Kind::Fence ? &op : open.commit);
     if (kind == Kind::Copy)
       open.copies.push_back(&op);
     else if (kind == Kind::Commit)
@@ -69,8 +73,20 @@ SmallVector<Batch> batchesOf(Block &block) {
     else if (kind == Kind::Product && open.commit)
       open.products.push_back(&op);
   }
-  close();
+  close(nullptr);
   return batches;
+}
+
+/// The first op that uses a result, if all that do are in the same block.
+Operation *firstUser(Operation *op) {
+  Operation *first = nullptr;
+  for (Operation *user : op->getUsers()) {
+    if (user->getBlock() != op->getBlock())
+      return nullptr;
+    if (!first || user->isBeforeInBlock(first))
+      first = user;
+  }
+  return first;
 }
 
 /// Moves the copies down in bursts, evenly over the products.
@@ -86,11 +102,26 @@ void spread(const Batch &batch) {
     batch.commit->moveAfter(last);
 }
 
+/// Addresses follow their copies down, so that they do not take registers in the meantime.
+void sinkAddresses(const Batch &batch, Operation *from) {
+  for (Operation *op = batch.commit; op && op != from;) {
+    Operation *before = op->getPrevNode();
+    bool movable = isMemoryEffectFree(op) || kindOf(*op) == Kind::Shuffle;
+    if (movable && !op->use_empty() && op->getNumRegions() == 0)
+      if (Operation *user = firstUser(op))
+        op->moveBefore(user);
+    op = before;
+  }
+}
+
 struct SpreadCopies : mlac::impl::SpreadCopiesBase<SpreadCopies> {
   void runOnOperation() override {
     getOperation().walk([](Block *block) {
-      for (const Batch &batch : batchesOf(*block))
+      for (const Batch &batch : batchesOf(*block)) {
+        Operation *from = batch.start;
         spread(batch);
+        sinkAddresses(batch, from);
+      }
     });
   }
 };

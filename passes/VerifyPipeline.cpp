@@ -172,7 +172,7 @@ private:
         .Case([&](tile::WaitOp wait) { return land(wait), success(); })
         .Case([&](tile::BarrierOp) { return meet(/*wholeBlock=*/true), success(); })
         .Case([&](tile::SyncOp) { return meet(/*wholeBlock=*/false), success(); })
-        .Case([&](tile::LoadQueryOp load) { return write(load, load.getQuery(), Block); })
+        .Case([&](tile::StoreQueryOp store) { return write(store, store.getQuery(), Block); })
         .Case([&](tile::ScoreOp score) {
           return failure(failed(read(score, score.getRing(), score.getStage())) ||
                          failed(this->load(score, score.getQuery(), Block)));

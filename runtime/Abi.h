@@ -51,7 +51,10 @@ struct WorkItem {
   int32_t tile_begin; ///< KV tiles [tile_begin, tile_end)
   int32_t tile_end;
   int32_t slot; ///< -1: write the final result; otherwise the partial slot to write
-  int32_t pad[3];
+  // The request's own, so that one load of an item tells all that a block needs:
+  int32_t query_begin; ///< first query token
+  int32_t rows;        ///< packed rows
+  int32_t kv_len;      ///< cached tokens
 };
 static_assert(sizeof(WorkItem) == 32);
 

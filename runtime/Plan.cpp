@@ -123,7 +123,7 @@ private:
 /// Turns units and cuts into work items, partial slots and merges.
 class ListWriter {
 public:
-  ListWriter(Plan &plan, const std::vector<Unit> &units) : plan(plan), units(units) {}
+  ListWriter(Plan &plan, const std::vector<Unit> &units, int32_t heads) : plan(plan), units(units), heads(heads) {}
 
   void writeBlock(int64_t begin, int64_t end) {
     plan.workIndptr.push_back(static_cast<int32_t>(plan.work.size()));
@@ -149,7 +149,10 @@ private:
     auto tileEnd = static_cast<int32_t>(std::min<int64_t>(end - unit.start, unit.tiles));
     bool whole = begin == unit.start && end == unit.end();
     int32_t slot = whole ? -1 : takeSlot(unit, begin == unit.start);
-    plan.work.push_back({unit.request, unit.rowBegin, tileBegin, tileEnd, slot, {0, 0, 0}});
+    int32_t queryBegin = plan.qIndptr[unit.request];
+    int32_t rows = (plan.qIndptr[unit.request + 1] - queryBegin) * heads;
+    plan.work.push_back(
+        {unit.request, unit.rowBegin, tileBegin, tileEnd, slot, queryBegin, rows, plan.kvLen[unit.request]});
     plan.tiles += tileEnd - tileBegin;
   }
 
@@ -164,6 +167,7 @@ private:
 
   Plan &plan;
   const std::vector<Unit> &units;
+  int32_t heads;
   size_t current = 0;
 };
 
@@ -174,7 +178,7 @@ void writeLists(const KernelInfo &kernel, const PlanRequest &request, const std:
   int64_t pieces = units.front().piece > 0 ? fixedPieces : 1;
   requireInt32("the number of work items",
                static_cast<int64_t>(units.size()) * pieces + static_cast<int64_t>(cuts.size()));
-  ListWriter writer(plan, units);
+  ListWriter writer(plan, units, static_cast<int32_t>(kernel.heads));
   for (size_t i = 0; i + 1 < cuts.size(); ++i)
     writer.writeBlock(cuts[i], cuts[i + 1]);
   plan.grid = static_cast<int64_t>(cuts.size()) - 1;

@@ -18,14 +18,37 @@ def Tile_AllocOp : Tile_Op<"alloc", []> {
 
 //===-- Copies and barriers ----------------------------------------------------------------------------===//
 
-def Tile_LoadQueryOp : Tile_Op<"load_query", []> {
-  let summary = "the item's query rows to shared memory, in the compute type";
+def Tile_FirstItemOp : Tile_Op<"first_item", []> {
+  let summary = "the block's first work item; one without rows if it has none";
+  let arguments = (ins Tile_PlanType:$plan);
+  let results = (outs Tile_ItemType:$result);
+  let assemblyFormat = "$plan attr-dict";
+}
+
+def Tile_NextItemOp : Tile_Op<"next_item", []> {
+  let summary = "the block's work item after this one; one without rows if this is the last";
+  let arguments = (ins Tile_ItemType:$item, Tile_PlanType:$plan);
+  let results = (outs Tile_ItemType:$result);
+  let assemblyFormat = "$item `of` $plan attr-dict";
+}
+
+def Tile_FetchQueryOp : Tile_Op<"fetch_query", []> {
+  let summary = "load the item's query rows into the block's registers";
+  let arguments = (ins MLA_BufferType:$source, Tile_ItemType:$item);
+  let results = (outs Tile_PiecesType:$result);
+  let assemblyFormat = "$source `[` $item `]` attr-dict `:` type($source) `->` type($result)";
+}
+
+def Tile_StoreQueryOp : Tile_Op<"store_query", []> {
+  let summary = "fetched query rows to shared memory, in the compute type";
   let description = [{
     The order of the columns follows the cached row's storage: the pairs that one register of the key holds after
     its conversion (see FragmentLayout). Rows past the request's end are 0.
   }];
-  let arguments = (ins MLA_BufferType:$source, Tile_ItemType:$item, Tile_SharedType:$query, TypeAttr:$storage);
-  let assemblyFormat = "$source `[` $item `]` `for` $storage `to` $query attr-dict `:` type($source) `to` type($query)";
+  let arguments = (ins Tile_PiecesType:$pieces, Tile_ItemType:$item, Tile_SharedType:$query, TypeAttr:$element,
+                       TypeAttr:$storage);
+  let assemblyFormat = [{ $pieces `of` $item `:` $element `for` $storage `to` $query attr-dict
+                          `:` type($pieces) `to` type($query) }];
 }
 
 def Tile_StreamOp : Tile_Op<"stream", []> {

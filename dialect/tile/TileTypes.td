@@ -73,12 +73,18 @@ def Tile_FragmentType : Tile_Type<"Fragment", "fragment"> {
   }];
 }
 
+def Tile_PiecesType : Tile_Type<"Pieces", "pieces"> {
+  let summary = "a thread's share of the query rows, as 32-bit registers, between their load and shared memory";
+  let parameters = (ins "int64_t":$registers);
+  let assemblyFormat = "`<` $registers `>`";
+}
+
 def Tile_CursorType : Tile_Type<"Cursor", "cursor"> {
   let summary = "a place in the stream of KV tiles that a block reads: all tiles of all its items, in order";
 }
 
 def Tile_AddressType : Tile_Type<"Address", "address"> {
-  let summary = "where a thread's rows of a KV tile lie: page, place in it, and whether the row is the request's";
+  let summary = "where a lane's rows of a KV tile lie: page, place in it, and whether the row is the request's";
   let parameters = (ins "int64_t":$rows);
   let assemblyFormat = "`<` $rows `>`";
 }
@@ -113,8 +119,9 @@ def Tile_ScheduleAttr : AttrDef<Tile_Dialect, "Schedule"> {
     int64_t getValueDimsPerWarp(int64_t width) const {
       return (width / 32 + getWarpsPerGroup() - 1) / getWarpsPerGroup() * 32;
     }
-    /// Rows of a tile that a thread copies part of: four neighbouring threads share a row.
-    int64_t getCopyRows() const { return (4 * getTokens() + getThreadsPerGroup() - 1) / getThreadsPerGroup(); }
+    /// Rows of a tile that one warp copies, and those of them that one lane locates.
+    int64_t getRowsPerCopyWarp() const { return (getTokens() + getWarpsPerGroup() - 1) / getWarpsPerGroup(); }
+    int64_t getLocatedRows() const { return (getRowsPerCopyWarp() + 31) / 32; }
   }];
 }
 

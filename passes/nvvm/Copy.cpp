@@ -6,22 +6,17 @@ using namespace mlac;
 
 namespace {
 
-/// How a group's threads share a tile's copy: four neighbours a row, each every fourth piece of it, so that a quad
-/// reads 64 bytes in one go; several rows a thread where the tile has more of them than the group has quads.
+/// How a group's threads share a tile's copy. Each warp copies its own rows, each lane locates one of them (or two). Eight
+/// lanes copy a row, 128 bytes at a time: the longer the runs, the more of them the memory system keeps under way.
 struct CopyShape {
-  int64_t rowsPerPass, rows, pieceBytes, pieces, tokens;
+  int64_t rows, pieceBytes, pieces;
 
   CopyShape(tile::ScheduleAttr schedule, mla::BufferType buffer)
-      : rowsPerPass(schedule.getThreadsPerGroup() / 4), rows(schedule.getCopyRows()), pieceBytes(buffer.getAlign()),
-        pieces(buffer.getTokenBytes() / buffer.getAlign()), tokens(schedule.getTokens()) {}
+      : rows(schedule.getRowsPerCopyWarp()), pieceBytes(buffer.getAlign()),
+        pieces(buffer.getTokenBytes() / buffer.getAlign()) {}
 
-  /// Row of the tile that this thread copies part of in pass `pass`.
-  Value row(Emitter &e, const GroupView &view, int64_t pass) const {
-    return e.add(e.shrU(view.thread, 2), pass * rowsPerPass);
-  }
-  Value piece(Emitter &e) const { return e.bitAnd(e.thread(), 3); }
-  /// Whether the group has more quads than the tile has rows.
-  bool idles() const { return rowsPerPass > tokens; }
+  /// Row of the tile that is the warp's first.
+  Value firstRow(Emitter &e, const GroupView &view) const { return e.mul(view.warp, rows); }
   Instr op() const {
     return pieceBytes == 16 ? Instr::CopyAsync16 : pieceBytes == 8 ? Instr::CopyAsync8 : Instr::CopyAsync4;
   }
@@ -42,11 +37,10 @@ struct LowerLocate : OpConversionPattern<tile::LocateOp> {
     // No tile, no rows: neither past the stream's end nor past the item's.
     Value tokens = e.select(e.less(cursor.tile, cursor.tileEnd), cursor.kvLen, e.i32(0));
     SmallVector<Value> address;
-    for (int64_t pass = 0; pass < shape.rows; ++pass) {
-      Value token = e.add(first, shape.row(e, view, pass));
+    Value row = shape.rows < 32 ? e.remU(e.lane(), shape.rows) : e.lane();
+    for (int64_t round = 0; round < schedule.getLocatedRows(); ++round) {
+      Value token = e.add(e.add(first, shape.firstRow(e, view)), e.add(row, 32 * round));
       Value valid = e.less(token, tokens);
-      if (shape.idles())
-        valid = e.both(valid, e.less(shape.row(e, view, pass), shape.tokens));
       llvm::append_range(address, locate(e, op.getSource().getType(), adaptor.getSource(), cursor.request, token, valid));
       address.push_back(valid);
     }
@@ -77,61 +71,90 @@ struct LowerLocate : OpConversionPattern<tile::LocateOp> {
   }
 };
 
-struct LowerCopy : OpConversionPattern<tile::CopyOp> {
-  using OpConversionPattern::OpConversionPattern;
-
-  LogicalResult matchAndRewrite(tile::CopyOp op, OneToNOpAdaptor adaptor,
-                                ConversionPatternRewriter &rewriter) const override {
-    Emitter e(rewriter, op);
+/// Copies one warp's rows.
+class RowCopier {
+public:
+  RowCopier(Emitter &e, tile::CopyOp op, tile::CopyOp::GenericAdaptor<ArrayRef<ValueRange>> adaptor)
+      : e(e), shape(scheduleOf(op), op.getSource().getType()), pitch(op.getRing().getType().getPitch()) {
     tile::ScheduleAttr schedule = scheduleOf(op);
-    CopyShape shape(schedule, op.getSource().getType());
     GroupView view(e, schedule);
     Value stage = ringAddress(e, adaptor.getRing().front(), op.getRing().getType(), schedule, view,
                               adaptor.getStage().front());
-    for (int64_t pass = 0; pass < shape.rows; ++pass) {
-      auto copy = [&] { copyRow(e, op, adaptor, shape, shape.row(e, view, pass), stage, pass); };
-      if (shape.idles())
-        e.when(e.less(shape.row(e, view, pass), shape.tokens), copy);
-      else
-        copy();
-    }
-    rewriter.eraseOp(op);
-    return success();
+    target = e.offset(stage, e.mul(shape.firstRow(e, view), pitch));
+    for (int64_t round = 0; round < schedule.getLocatedRows(); ++round)
+      located.push_back(addressOf(op.getSource().getType(), adaptor.getSource(), adaptor.getFrom().slice(3 * round, 3)));
   }
 
-  /// Address of the located row; everything from the page id on in 64 bits.
-  static Value rowAddress(Emitter &e, mla::BufferType type, ValueRange source, Value entry, Value place) {
+  void run() {
+    int64_t tail = shape.pieces % 8, wide = shape.pieces - tail;
+    for (int64_t row = 0; row < shape.rows; row += 4)
+      if (wide > 0)
+        copyRows(row, /*lanes=*/8, 0, wide);
+    // What is left of eight rows takes one instruction where four lanes a row do.
+    int64_t lanes = tail > 4 ? 8 : 4;
+    for (int64_t row = 0; tail > 0 && row < shape.rows; row += 32 / lanes)
+      copyRows(row, lanes, wide, tail);
+  }
+
+private:
+  struct Address {
+    Value low, high, bytes; ///< of the row; bytes of a piece to read, 0 for a row that is not the request's
+  };
+
+  /// Address of the located row; everything from the page id on in 64 bits. A row past the end copies nothing from the
+  /// buffer's start: a source size of 0 fills with zeros, so that what lies past the request's end never reaches arithmetic.
+  Address addressOf(mla::BufferType type, ValueRange source, ValueRange from) {
+    Value entry = from[0], place = from[1], valid = from[2], row;
     int64_t bytes = mla::bytesOf(type.getElementType(), 1);
     if (type.getLayout() == mla::Layout::paged) {
       PagedView cache(source);
-      Value elements = e.add(e.mul(e.widen(entry), cache.stridePage), e.mul(e.widen(place), cache.strideToken));
-      return e.offset(cache.data, e.mul(elements, bytes));
+      row = e.add(e.mul(e.widen(entry), cache.stridePage), e.mul(e.widen(place), cache.strideToken));
+    } else {
+      row = e.mul(e.add(e.widen(entry), e.widen(place)), RaggedView(source).strideToken);
     }
-    RaggedView cache(source);
-    Value row = e.add(e.widen(entry), e.widen(place));
-    return e.offset(cache.data, e.mul(e.mul(row, cache.strideToken), bytes));
+    Value address = e.toInteger(e.offset(source.front(), e.select(valid, e.mul(row, bytes), e.i64(0))));
+    return {e.narrow(address), e.narrow(e.shrU(address, e.i64(32))),
+            e.select(valid, e.i32(shape.pieceBytes), e.i32(0))};
   }
 
-  static void copyRow(Emitter &e, tile::CopyOp op, OneToNOpAdaptor adaptor, const CopyShape &shape, Value row, Value stage,
-                      int64_t pass) {
-    ValueRange address = adaptor.getFrom().slice(3 * pass, 3);
-    Value piece = shape.piece(e), start = e.mul(piece, shape.pieceBytes);
-    Value to = e.offset(stage, e.add(e.mul(row, op.getRing().getType().getPitch()), start));
-    // A row past the end copies nothing from the buffer's start: a source size of 0 fills with zeros, so that what lies
-    // past the request's end never reaches arithmetic.
-    Value valid = address[2];
-    Value from = rowAddress(e, op.getSource().getType(), adaptor.getSource(), address[0], address[1]);
-    from = e.offset(e.select(valid, from, adaptor.getSource().front()), e.widen(start));
-    Value bytes = e.select(valid, e.i32(shape.pieceBytes), e.i32(0));
-    auto copyPiece = [&](int64_t first) {
-      int64_t at = first * shape.pieceBytes;
-      e.call(shape.op(), {e.offset(to, at), e.offset(from, at), bytes});
+  /// Pieces [first, first + count) of the rows from `row` on, `lanes` lanes a row.
+  void copyRows(int64_t row, int64_t lanes, int64_t first, int64_t count) {
+    Value within = e.add(e.divU(e.lane(), lanes), row), piece = e.remU(e.lane(), lanes);
+    const Address &own = located[row / 32];
+    auto ofRow = [&](Value value) {
+      return e.call1(Instr::ShuffleIndex, {e.i32(-1), value, e.remU(within, 32), e.i32(31)});
     };
-    int64_t first = 0;
-    for (; first + 4 <= shape.pieces; first += 4)
-      copyPiece(first);
-    if (first < shape.pieces)
-      e.when(e.less(piece, shape.pieces - first), [&] { copyPiece(first); });
+    Value low = ofRow(own.low), high = ofRow(own.high), bytes = ofRow(own.bytes);
+    Value start = e.mul(piece, shape.pieceBytes);
+    Value from = e.offset(e.toGlobalPointer(low, high), e.widen(start));
+    Value to = e.offset(target, e.add(e.mul(within, pitch), start));
+    auto copy = [&] {
+      for (int64_t at = first; at < first + count; at += lanes)
+        e.call(shape.op(), {e.offset(to, at * shape.pieceBytes), e.offset(from, at * shape.pieceBytes), bytes});
+    };
+    Value has;
+    if (row + 32 / lanes > shape.rows)
+      has = e.less(within, shape.rows);
+    if (count % lanes)
+      has = has ? e.both(has, e.less(piece, count)) : e.less(piece, count);
+    has ? e.when(has, copy) : copy();
+  }
+
+  Emitter &e;
+  CopyShape shape;
+  int64_t pitch;
+  Value target;
+  SmallVector<Address> located;
+};
+
+struct LowerCopy : OpConversionPattern<tile::CopyOp> {
+  using OpConversionPattern::OpConversionPattern;
+  LogicalResult matchAndRewrite(tile::CopyOp op, OneToNOpAdaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const override {
+    Emitter e(rewriter, op);
+    RowCopier(e, op, adaptor).run();
+    rewriter.eraseOp(op);
+    return success();
   }
 };
 

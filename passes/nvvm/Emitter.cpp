@@ -94,6 +94,14 @@ void Emitter::store(Value value, Value pointer, unsigned align) {
   LLVM::StoreOp::create(builder, loc, value, pointer, align);
 }
 
+Value Emitter::toInteger(Value pointer) { return LLVM::PtrToIntOp::create(builder, loc, i64(), pointer); }
+
+Value Emitter::toGlobalPointer(Value low, Value high) {
+  Value upper = arith::ShLIOp::create(builder, loc, widenUnsigned(high), i64(32));
+  Value address = arith::OrIOp::create(builder, loc, widenUnsigned(low), upper);
+  return LLVM::IntToPtrOp::create(builder, loc, ptr(kGlobal), address);
+}
+
 SmallVector<Value> Emitter::loadVector(Type element, int64_t count, Value pointer) {
   unsigned bytes = element.getIntOrFloatBitWidth() / 8;
   if (count == 1)

@@ -76,6 +76,8 @@ public:
   //===-- Memory --===//
   Value offset(Value pointer, Value bytes);
   Value offset(Value pointer, int64_t bytes);
+  Value toInteger(Value pointer);                   // i64
+  Value toGlobalPointer(Value low, Value high);     // from the halves of an address
   Value load(Type type, Value pointer, unsigned align);
   void store(Value value, Value pointer, unsigned align);
   llvm::SmallVector<Value> loadVector(Type element, int64_t count, Value pointer); // naturally aligned

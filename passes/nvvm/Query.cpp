@@ -1,4 +1,5 @@
-// The item's query rows, in shared memory and in the order that the key's fragments want.
+// The item's query rows: from global memory into registers, and from there to shared memory in the order that the key's
+// fragments want.
 #include "passes/nvvm/Lowering.h"
 
 using namespace mlir;
@@ -6,37 +7,80 @@ using namespace mlac;
 
 namespace {
 
-/// Copies the rows 16 columns at a time; the block's threads share the pieces.
-class QueryLoader {
+/// How the block's threads share the query: pieces of 16 columns of one row, thread after thread, round after round.
+struct QueryShape {
+  int64_t steps, pieces, threads;
+
+  QueryShape(tile::ScheduleAttr schedule, int64_t width)
+      : steps(width / 16), pieces(schedule.getRows() * steps), threads(schedule.getThreads()) {}
+
+  int64_t rounds() const { return (pieces + threads - 1) / threads; }
+  /// Whether every thread has a piece in this round.
+  bool full(int64_t round) const { return (round + 1) * threads <= pieces; }
+  Value piece(Emitter &e, int64_t round) const { return e.add(e.thread(), round * threads); }
+};
+
+/// Loads a thread's pieces; rows past the request's end read its first row of the item.
+struct LowerFetchQuery : OpConversionPattern<tile::FetchQueryOp> {
+  using OpConversionPattern::OpConversionPattern;
+
+  LogicalResult matchAndRewrite(tile::FetchQueryOp op, OneToNOpAdaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const override {
+    Emitter e(rewriter, op);
+    QueryShape shape(scheduleOf(op), op.getSource().getType().getWidth());
+    HeadsView query(adaptor.getSource());
+    ItemView item(adaptor.getItem());
+    int64_t registers = op.getType().getRegisters();
+    SmallVector<SmallVector<Value>> results{e.choose(
+        e.less(e.i32(0), item.rows),
+        [&] {
+          SmallVector<Value> all;
+          for (int64_t round = 0; round < shape.rounds(); ++round)
+            fetch(e, shape, query, item, headsOf(op), round, all);
+          return all;
+        },
+        [&] { return SmallVector<Value>(registers, e.i32(0)); })};
+    rewriter.replaceOpWithMultiple(op, std::move(results));
+    return success();
+  }
+
+  static void fetch(Emitter &e, const QueryShape &shape, const HeadsView &query, const ItemView &item, int64_t heads,
+                    int64_t round, SmallVector<Value> &registers) {
+    Value piece = shape.piece(e, round);
+    if (!shape.full(round))
+      piece = e.minS(piece, e.i32(shape.pieces - 1));
+    Value packed = e.add(item.rowBegin, e.divU(piece, shape.steps));
+    auto [token, head] = tokenAndHead(e, e.select(e.less(packed, item.rows), packed, item.rowBegin), heads);
+    Value row = query.address(e, e.add(item.queryBegin, token), head, 2);
+    Value address = e.offset(row, e.widen(e.mul(e.remU(piece, shape.steps), 32)));
+    for (int64_t at = 0; at < 32; at += 8)
+      llvm::append_range(registers, e.loadVector(e.i32(), 2, e.offset(address, at)));
+  }
+};
+
+/// Stores fetched pieces in shared memory.
+class QueryWriter {
 public:
-  QueryLoader(Emitter &e, tile::LoadQueryOp op, const HeadsView &query, const ItemView &item, Value shared)
-      : e(e), schedule(scheduleOf(op)), type(op.getQuery().getType()),
-        layout(elementOf(op.getStorage()), computeOf(op)),
-        from(elementOf(op.getSource().getType().getElementType())), to(computeOf(op)), heads(headsOf(op)),
-        steps(op.getSource().getType().getWidth() / 16), query(query), item(item), shared(shared) {}
+  QueryWriter(Emitter &e, tile::StoreQueryOp op, ValueRange registers, const ItemView &item, Value shared)
+      : e(e), type(op.getQuery().getType()), shape(scheduleOf(op), type.getColumns()),
+        layout(elementOf(op.getStorage()), computeOf(op)), from(elementOf(op.getElement())), to(computeOf(op)),
+        registers(registers), item(item), shared(shared) {}
 
   void run() {
-    int64_t pieces = schedule.getRows() * steps, threads = schedule.getThreads();
-    for (int64_t first = 0; first < pieces; first += threads) {
-      Value piece = e.add(e.thread(), first);
-      auto copy = [&] { copyPiece(e.divU(piece, steps), e.remU(piece, steps)); };
-      if (first + threads <= pieces)
-        copy();
+    for (int64_t round = 0; round < shape.rounds(); ++round) {
+      Value piece = shape.piece(e, round);
+      if (shape.full(round))
+        write(piece, round);
       else
-        e.when(e.less(piece, pieces), copy);
+        e.when(e.less(piece, shape.pieces), [&] { write(piece, round); });
     }
   }
 
 private:
-  void copyPiece(Value row, Value step) {
-    Value packed = e.add(item.rowBegin, row);
-    Value inside = e.less(packed, item.rows);
-    // Rows past the end point at the item's first and read as 0.
-    auto [token, head] = tokenAndHead(e, e.select(inside, packed, item.rowBegin), heads);
-    Value address = e.offset(query.address(e, e.add(item.queryBegin, token), head, 2), e.widen(e.mul(step, 32)));
-    SmallVector<Value> pairs;
-    for (int64_t at = 0; at < 32; at += 8)
-      llvm::append_range(pairs, e.loadVector(e.i32(), 2, e.offset(address, at)));
+  void write(Value piece, int64_t round) {
+    Value row = e.divU(piece, shape.steps), step = e.remU(piece, shape.steps);
+    Value inside = e.less(e.add(item.rowBegin, row), item.rows);
+    SmallVector<Value> pairs(registers.slice(8 * round, 8));
     for (Value &pair : pairs)
       pair = convertPair(e, e.select(inside, pair, e.i32(0)), from, to);
     pairs = reorder(pairs);
@@ -63,24 +107,22 @@ private:
   }
 
   Emitter &e;
-  tile::ScheduleAttr schedule;
   tile::SharedType type;
+  QueryShape shape;
   FragmentLayout layout;
   Element from, to;
-  int64_t heads, steps;
-  const HeadsView &query;
+  ValueRange registers;
   const ItemView &item;
   Value shared;
 };
 
-struct LowerLoadQuery : OpConversionPattern<tile::LoadQueryOp> {
+struct LowerStoreQuery : OpConversionPattern<tile::StoreQueryOp> {
   using OpConversionPattern::OpConversionPattern;
-  LogicalResult matchAndRewrite(tile::LoadQueryOp op, OneToNOpAdaptor adaptor,
+  LogicalResult matchAndRewrite(tile::StoreQueryOp op, OneToNOpAdaptor adaptor,
                                 ConversionPatternRewriter &rewriter) const override {
     Emitter e(rewriter, op);
-    HeadsView query(adaptor.getSource());
     ItemView item(adaptor.getItem());
-    QueryLoader(e, op, query, item, adaptor.getQuery().front()).run();
+    QueryWriter(e, op, adaptor.getPieces(), item, adaptor.getQuery().front()).run();
     rewriter.eraseOp(op);
     return success();
   }
@@ -100,5 +142,5 @@ struct LowerSplat : OpConversionPattern<tile::SplatOp> {
 } // namespace
 
 void mlac::populateQuery(TileTypeConverter &converter, RewritePatternSet &patterns) {
-  patterns.add<LowerLoadQuery, LowerSplat>(converter, patterns.getContext());
+  patterns.add<LowerFetchQuery, LowerStoreQuery, LowerSplat>(converter, patterns.getContext());
 }

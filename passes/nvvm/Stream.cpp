@@ -5,8 +5,13 @@
 using namespace mlir;
 using namespace mlac;
 
-WorkItem::WorkItem(Emitter &e, const PlanView &plan, Value index)
-    : address(e.offset(plan.work, e.mul(e.widen(index), 32))) {}
+SmallVector<Value> mlac::loadItem(Emitter &e, const PlanView &plan, Value index) {
+  Value address = e.offset(plan.work, e.mul(e.widen(index), 32));
+  SmallVector<Value> fields = e.loadVector(e.i32(), 4, address);
+  llvm::append_range(fields, e.loadVector(e.i32(), 4, e.offset(address, 16)));
+  fields.push_back(index);
+  return fields;
+}
 
 std::pair<Value, Value> mlac::blockItems(Emitter &e, const PlanView &plan) {
   Value range = e.offset(plan.workIndptr, e.mul(e.widen(e.call1(Instr::BlockId, {})), 4));
@@ -26,11 +31,11 @@ SmallVector<Value> settle(Emitter &e, const PlanView &plan, const CursorView &cu
   };
   auto after = [&](OpBuilder &, Location, ValueRange values) {
     CursorView at(values);
-    WorkItem work(e, plan, at.next);
-    at.request = work.request(e);
-    at.tile = work.field(e, 2);
-    at.tileEnd = work.field(e, 3);
-    at.kvLen = e.load(e.i32(), e.offset(plan.kvLen, e.mul(e.widen(at.request), 4)), 4);
+    ItemView item(loadItem(e, plan, at.next));
+    at.request = item.request;
+    at.tile = item.tileBegin;
+    at.tileEnd = item.tileEnd;
+    at.kvLen = item.kvLen;
     at.next = e.add(at.next, 1);
     scf::YieldOp::create(e.builder, e.loc, at.pack());
   };
@@ -67,8 +72,41 @@ struct LowerAdvance : OpConversionPattern<tile::AdvanceOp> {
   }
 };
 
+/// The item at `index` where that is before `end`, else one without rows.
+SmallVector<Value> itemBefore(Emitter &e, const PlanView &plan, Value index, Value end) {
+  return e.choose(
+      e.less(index, end), [&] { return loadItem(e, plan, index); },
+      [&] { return SmallVector<Value>(9, e.i32(0)); });
+}
+
+struct LowerFirstItem : OpConversionPattern<tile::FirstItemOp> {
+  using OpConversionPattern::OpConversionPattern;
+  LogicalResult matchAndRewrite(tile::FirstItemOp op, OneToNOpAdaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const override {
+    Emitter e(rewriter, op);
+    PlanView plan(adaptor.getPlan());
+    auto [begin, end] = blockItems(e, plan);
+    SmallVector<SmallVector<Value>> results{itemBefore(e, plan, begin, end)};
+    rewriter.replaceOpWithMultiple(op, std::move(results));
+    return success();
+  }
+};
+
+struct LowerNextItem : OpConversionPattern<tile::NextItemOp> {
+  using OpConversionPattern::OpConversionPattern;
+  LogicalResult matchAndRewrite(tile::NextItemOp op, OneToNOpAdaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const override {
+    Emitter e(rewriter, op);
+    PlanView plan(adaptor.getPlan());
+    Value index = e.add(ItemView(adaptor.getItem()).index, 1), end = blockItems(e, plan).second;
+    SmallVector<SmallVector<Value>> results{itemBefore(e, plan, index, end)};
+    rewriter.replaceOpWithMultiple(op, std::move(results));
+    return success();
+  }
+};
+
 } // namespace
 
 void mlac::populateStream(TileTypeConverter &converter, RewritePatternSet &patterns) {
-  patterns.add<LowerStream, LowerAdvance>(converter, patterns.getContext());
+  patterns.add<LowerStream, LowerAdvance, LowerFirstItem, LowerNextItem>(converter, patterns.getContext());
 }

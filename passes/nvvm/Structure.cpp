@@ -106,7 +106,7 @@ struct LowerItems : OpConversionPattern<tile::ItemsOp> {
       llvm::append_range(inits, registers);
     auto loop = scf::ForOp::create(rewriter, e.loc, begin, end, e.i32(1), inits);
     rewriter.setInsertionPointToStart(loop.getBody());
-    SmallVector<Value> arguments = loadItem(e, plan, loop.getInductionVar(), headsOf(op));
+    SmallVector<Value> arguments = loadItem(e, plan, loop.getInductionVar());
     llvm::append_range(arguments, loop.getRegionIterArgs());
     if (inits.empty())
       rewriter.eraseOp(loop.getBody()->getTerminator());
@@ -119,21 +119,6 @@ struct LowerItems : OpConversionPattern<tile::ItemsOp> {
     }
     rewriter.replaceOpWithMultiple(op, std::move(results));
     return success();
-  }
-
-  /// The fields of an ItemView, in order.
-  static SmallVector<Value> loadItem(Emitter &e, const PlanView &plan, Value index, int64_t heads) {
-    WorkItem work(e, plan, index);
-    SmallVector<Value> fields;
-    for (int64_t field = 0; field < 5; ++field)
-      fields.push_back(work.field(e, field));
-    Value request = e.mul(e.widen(fields[0]), 4);
-    Value indptr = e.offset(plan.queryIndptr, request);
-    Value queryBegin = e.load(e.i32(), indptr, 4), queryEnd = e.load(e.i32(), e.offset(indptr, 4), 4);
-    fields.push_back(queryBegin);
-    fields.push_back(e.mul(e.sub(queryEnd, queryBegin), heads));
-    fields.push_back(e.load(e.i32(), e.offset(plan.kvLen, request), 4));
-    return fields;
   }
 };
 

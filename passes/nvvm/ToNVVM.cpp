@@ -39,7 +39,11 @@ TileTypeConverter::TileTypeConverter(MLIRContext *context) {
     return success();
   });
   addConversion([i32](tile::ItemType, SmallVectorImpl<Type> &results) -> std::optional<LogicalResult> {
-    results.append(8, i32);
+    results.append(9, i32);
+    return success();
+  });
+  addConversion([i32](tile::PiecesType type, SmallVectorImpl<Type> &results) -> std::optional<LogicalResult> {
+    results.append(type.getRegisters(), i32);
     return success();
   });
   addConversion([i32](tile::CursorType, SmallVectorImpl<Type> &results) -> std::optional<LogicalResult> {
