@@ -125,9 +125,8 @@ private:
     barrier();
     scf::ForOp loop = buildLoop(Stream::unpack(carried));
     SmallVector<Value> next(loop.getResults().drop_front(3));
-    if (prefetches())
-      next.push_back(fetchQuery(tile::NextItemOp::create(builder, loc, item, source.items.getPlan())));
-    buildEnd(loop.getResult(0), loop.getResult(1), loop.getResult(2));
+    if (Value fetched = buildEnd(loop.getResult(0), loop.getResult(1), loop.getResult(2)))
+      next.push_back(fetched);
     return next;
   }
 
@@ -202,20 +201,27 @@ private:
     return tile::SoftmaxOp::create(builder, at, rowStats, rowStats, rowStats, scores, probs, maximum, sum, shared);
   }
 
-  /// Brings the groups' results together. The last barrier lets the next item reuse the memory.
-  void buildEnd(Value accumulator, Value maximum, Value sum) {
+  /// Brings the groups' results together. The last barrier lets the next item reuse the memory. Returns the next item's query,
+  /// if that is fetched ahead: the item's fields are asked for at once, and used when they have had time to arrive.
+  Value buildEnd(Value accumulator, Value maximum, Value sum) {
     tile::FinishOp finish = source.finish;
     Location at = finish.getLoc();
+    Value next, fetched;
+    if (prefetches())
+      next = tile::NextItemOp::create(builder, loc, item, source.items.getPlan());
     tile::StoreStatsOp::create(builder, at, maximum, sum, stats);
     barrier();
     Value rowFactor = tile::FinishRowsOp::create(builder, at, maximum.getType(), item, finish.getPlan(), maximum, stats,
                                                  finish.getFactor(), finish.getLse(), finish.getBase());
+    if (prefetches())
+      fetched = fetchQuery(next);
     accumulator = tile::RescaleOp::create(builder, at, accumulator.getType(), accumulator, rowFactor);
     if (schedule.getGroups() > 1)
       accumulator = tile::MergeGroupsOp::create(builder, at, accumulator.getType(), accumulator, query);
     tile::StoreResultOp::create(builder, at, item, finish.getPlan(), accumulator, shape.cache.getElementType(),
                                 shape.valueWidth, finish.getOut());
     barrier();
+    return fetched;
   }
 
   tile::KernelOp kernel;

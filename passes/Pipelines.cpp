@@ -41,7 +41,7 @@ void buildTileToLLVM(OpPassManager &manager, const PipelineOptions &options) {
   lower.ptx = options.ptx;
   manager.addPass(createToNVVM(lower));
   manager.addPass(createCSEPass()); // LLVM does the rest faster
-  if (!getenv("MLAC_NOSPREAD")) manager.addPass(createSpreadCopies());
+  manager.addPass(createSpreadCopies());
   manager.addPass(createSCFToControlFlowPass());
   manager.addPass(createArithToLLVMConversionPass());
   manager.addPass(createConvertControlFlowToLLVMPass());

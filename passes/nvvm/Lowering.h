@@ -51,11 +51,11 @@ struct PlanView {
 
 struct ItemView {
   /// Request; first packed row; tile range; partial slot or -1; first query token; packed rows and cached tokens of
-  /// the request; place in the plan's list.
-  Value request, rowBegin, tileBegin, tileEnd, slot, queryBegin, rows, kvLen, index;
+  /// the request; place in the plan's list, and the end of the block's items there.
+  Value request, rowBegin, tileBegin, tileEnd, slot, queryBegin, rows, kvLen, index, last;
   explicit ItemView(ValueRange v)
       : request(v[0]), rowBegin(v[1]), tileBegin(v[2]), tileEnd(v[3]), slot(v[4]), queryBegin(v[5]), rows(v[6]),
-        kvLen(v[7]), index(v[8]) {}
+        kvLen(v[7]), index(v[8]), last(v[9]) {}
 };
 
 /// The stream of tiles that a block copies: next item and last of the block; of the present item the request, the tile, the
@@ -66,8 +66,8 @@ struct CursorView {
   llvm::SmallVector<Value> pack() const { return {next, last, request, tile, tileEnd, kvLen}; }
 };
 
-/// Work item `index` of the plan's list: the registers of an ItemView.
-llvm::SmallVector<Value> loadItem(Emitter &e, const PlanView &plan, Value index);
+/// Work item `index` of the plan's list, of a block whose items end at `last`: the registers of an ItemView.
+llvm::SmallVector<Value> loadItem(Emitter &e, const PlanView &plan, Value index, Value last);
 
 /// Work items [begin, end) of this block.
 std::pair<Value, Value> blockItems(Emitter &e, const PlanView &plan);

@@ -5,11 +5,11 @@
 using namespace mlir;
 using namespace mlac;
 
-SmallVector<Value> mlac::loadItem(Emitter &e, const PlanView &plan, Value index) {
+SmallVector<Value> mlac::loadItem(Emitter &e, const PlanView &plan, Value index, Value last) {
   Value address = e.offset(plan.work, e.mul(e.widen(index), 32));
   SmallVector<Value> fields = e.loadVector(e.i32(), 4, address);
   llvm::append_range(fields, e.loadVector(e.i32(), 4, e.offset(address, 16)));
-  fields.push_back(index);
+  llvm::append_range(fields, ValueRange{index, last});
   return fields;
 }
 
@@ -31,7 +31,7 @@ SmallVector<Value> settle(Emitter &e, const PlanView &plan, const CursorView &cu
   };
   auto after = [&](OpBuilder &, Location, ValueRange values) {
     CursorView at(values);
-    ItemView item(loadItem(e, plan, at.next));
+    ItemView item(loadItem(e, plan, at.next, at.last));
     at.request = item.request;
     at.tile = item.tileBegin;
     at.tileEnd = item.tileEnd;
@@ -72,13 +72,6 @@ struct LowerAdvance : OpConversionPattern<tile::AdvanceOp> {
   }
 };
 
-/// The item at `index` where that is before `end`, else one without rows.
-SmallVector<Value> itemBefore(Emitter &e, const PlanView &plan, Value index, Value end) {
-  return e.choose(
-      e.less(index, end), [&] { return loadItem(e, plan, index); },
-      [&] { return SmallVector<Value>(9, e.i32(0)); });
-}
-
 struct LowerFirstItem : OpConversionPattern<tile::FirstItemOp> {
   using OpConversionPattern::OpConversionPattern;
   LogicalResult matchAndRewrite(tile::FirstItemOp op, OneToNOpAdaptor adaptor,
@@ -86,20 +79,25 @@ struct LowerFirstItem : OpConversionPattern<tile::FirstItemOp> {
     Emitter e(rewriter, op);
     PlanView plan(adaptor.getPlan());
     auto [begin, end] = blockItems(e, plan);
-    SmallVector<SmallVector<Value>> results{itemBefore(e, plan, begin, end)};
+    SmallVector<SmallVector<Value>> results{e.choose(
+        e.less(begin, end), [&] { return loadItem(e, plan, begin, end); },
+        [&] { return SmallVector<Value>(10, e.i32(0)); })};
     rewriter.replaceOpWithMultiple(op, std::move(results));
     return success();
   }
 };
 
+/// No branch, so that what follows does not wait for the item's fields: after the last item it is loaded again, without rows.
 struct LowerNextItem : OpConversionPattern<tile::NextItemOp> {
   using OpConversionPattern::OpConversionPattern;
   LogicalResult matchAndRewrite(tile::NextItemOp op, OneToNOpAdaptor adaptor,
                                 ConversionPatternRewriter &rewriter) const override {
     Emitter e(rewriter, op);
-    PlanView plan(adaptor.getPlan());
-    Value index = e.add(ItemView(adaptor.getItem()).index, 1), end = blockItems(e, plan).second;
-    SmallVector<SmallVector<Value>> results{itemBefore(e, plan, index, end)};
+    ItemView item(adaptor.getItem());
+    Value next = e.add(item.index, 1), exists = e.less(next, item.last);
+    SmallVector<Value> fields = loadItem(e, PlanView(adaptor.getPlan()), e.select(exists, next, item.index), item.last);
+    fields[6] = e.select(exists, fields[6], e.i32(0));
+    SmallVector<SmallVector<Value>> results{std::move(fields)};
     rewriter.replaceOpWithMultiple(op, std::move(results));
     return success();
   }

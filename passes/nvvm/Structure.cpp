@@ -106,7 +106,7 @@ struct LowerItems : OpConversionPattern<tile::ItemsOp> {
       llvm::append_range(inits, registers);
     auto loop = scf::ForOp::create(rewriter, e.loc, begin, end, e.i32(1), inits);
     rewriter.setInsertionPointToStart(loop.getBody());
-    SmallVector<Value> arguments = loadItem(e, plan, loop.getInductionVar());
+    SmallVector<Value> arguments = loadItem(e, plan, loop.getInductionVar(), end);
     llvm::append_range(arguments, loop.getRegionIterArgs());
     if (inits.empty())
       rewriter.eraseOp(loop.getBody()->getTerminator());

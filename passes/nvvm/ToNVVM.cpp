@@ -39,7 +39,7 @@ TileTypeConverter::TileTypeConverter(MLIRContext *context) {
     return success();
   });
   addConversion([i32](tile::ItemType, SmallVectorImpl<Type> &results) -> std::optional<LogicalResult> {
-    results.append(9, i32);
+    results.append(10, i32);
     return success();
   });
   addConversion([i32](tile::PiecesType type, SmallVectorImpl<Type> &results) -> std::optional<LogicalResult> {
