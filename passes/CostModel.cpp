@@ -99,11 +99,12 @@ int64_t estimateRegisters(const KernelShape &shape, tile::ScheduleAttr schedule)
   int64_t rowTiles = schedule.getRows() / 8;
   int64_t accumulator = schedule.getValueDimsPerWarp(shape.valueWidth) / 16 * rowTiles * 4;
   int64_t scores = schedule.getTokensPerWarp() / 16 * (schedule.getRowsPerWarp() / 8) * 4;
-  int64_t stats = rowTiles * 2 * 3, addresses = schedule.getLocatedRows() * 12;
-  // Operands under way, addresses, loop state: what ptxas 13.0 was seen to need beyond the above, so that no schedule spills.
+  int64_t stats = rowTiles * 2 * 3, stream = std::max<int64_t>(12, (schedule.getRowsPerCopyWarp() + 7) / 8 * 5);
+  // Operands under way, loop state: what ptxas 13.0 was seen to need beyond the above, so that no schedule of more than one
+  // warp spills.
   bool bytes = shape.cache.getElementType().getIntOrFloatBitWidth() == 8;
-  int64_t rest = !bytes ? 96 : shape.compute.isBF16() ? 96 + schedule.getRows() / 2 : 56;
-  return accumulator + scores + stats + addresses + rest;
+  int64_t rest = !bytes ? 95 : shape.compute.isBF16() ? 96 + schedule.getRows() / 2 : 56;
+  return accumulator + scores + stats + stream + rest;
 }
 
 } // namespace mlac
