@@ -104,8 +104,10 @@ def ToNVVM : Pass<"tile-to-nvvm", "::mlir::ModuleOp"> {
 def SpreadCopies : Pass<"mlac-spread-copies", "::mlir::ModuleOp"> {
   let summary = "Asynchronous copies between the matrix products that follow them";
   let description = [{
-    Within a block of straight code, the copies of a batch and their commit move down between the matrix products that
-    follow, as far as the next barrier or wait. Nothing else changes.
+    Within a block of straight code, the copies of a batch move down between the matrix products that follow its commit, in
+    bursts of four; the commit follows the last of them, and arithmetic and shuffles before it go down to their first use. No
+    copy, commit or shuffle crosses a barrier, a wait, another batch, or an op with a region that holds one. A batch
+    without such products stays as it is.
   }];
 }
 

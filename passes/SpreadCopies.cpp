@@ -1,7 +1,7 @@
 // mlac-spread-copies: asynchronous copies between matrix products.
 //
-// A burst of copies fills the load-store unit's queue, and the warp that issues it stands still. Handed out one by one between
-// the products that follow, they cost the slots that they take and nothing more.
+// A burst of copies fills the load-store unit's queue, and the warp that issues it stands still. Handed out
+// one by one between the products that follow, they cost the slots that they take and nothing more.
 #include "passes/Passes.h"
 
 #include "codegen/Instructions.h"
@@ -19,9 +19,29 @@ using namespace mlac;
 namespace {
 
 /// What an op is to the copies around it.
-enum class Kind { Other, Copy, Commit, Product, Shuffle, Fence };
+enum class Kind { Other, Copy, Commit, Product, Shuffle, Copies, Fence };
+
+Kind kindOf(Operation &op);
+
+/// An op with regions: a fence if it holds one or ends a batch, copies if it starts some.
+Kind kindOfNested(Operation &op) {
+  Kind all = Kind::Other;
+  for (Region &region : op.getRegions())
+    region.walk([&](Operation *nested) {
+      if (nested->getNumRegions() > 0)
+        return;
+      Kind kind = kindOf(*nested);
+      if (kind == Kind::Fence || kind == Kind::Commit)
+        all = Kind::Fence;
+      else if (kind == Kind::Copy && all == Kind::Other)
+        all = Kind::Copies;
+    });
+  return all;
+}
 
 Kind kindOf(Operation &op) {
+  if (op.getNumRegions() > 0)
+    return kindOfNested(op);
   auto call = dyn_cast<LLVM::CallIntrinsicOp>(op);
   if (!call)
     return Kind::Other;
@@ -43,29 +63,33 @@ Kind kindOf(Operation &op) {
   case Instr::WarpBarrier:
     return Kind::Fence;
   default:
-    return llvm::any_of(allMma(), [&](const MmaRow &mma) { return mma.op == row->op; }) ? Kind::Product : Kind::Other;
+    return llvm::any_of(allMma(), [&](const MmaRow &mma) { return mma.op == row->op; }) ? Kind::Product
+                                                                                        : Kind::Other;
   }
 }
 
 /// A batch of copies that one commit closes, and the products after it that no barrier divides from it.
 struct Batch {
   SmallVector<Operation *> copies, products;
-  Operation *commit = nullptr, *start = nullptr; ///< start: the fence before it, if any
+  Operation *commit = nullptr;
+  Operation *start = nullptr, *end = nullptr; ///< the fences or batches around it, if any
 };
 
 SmallVector<Batch> batchesOf(Block &block) {
   SmallVector<Batch> batches;
   Batch open;
-  auto close = [&](Operation *at) {
+  auto close = [&](Operation *end, Operation *nextStart) {
+    open.end = end;
     if (open.commit && !open.products.empty())
       batches.push_back(open);
     open = {};
-    open.start = at;
+    open.start = nextStart;
   };
   for (Operation &op : block) {
     Kind kind = kindOf(op);
-    if (kind == Kind::Fence || (open.commit && (kind == Kind::Copy || kind == Kind::Commit)))
-      close(kind == Kind::Fence ? &op : open.commit);
+    bool another = kind == Kind::Copy || kind == Kind::Copies || kind == Kind::Commit;
+    if (kind == Kind::Fence || (open.commit && another))
+      close(&op, kind == Kind::Fence ? &op : open.commit);
     if (kind == Kind::Copy)
       open.copies.push_back(&op);
     else if (kind == Kind::Commit)
@@ -73,11 +97,11 @@ SmallVector<Batch> batchesOf(Block &block) {
     else if (kind == Kind::Product && open.commit)
       open.products.push_back(&op);
   }
-  close(nullptr);
+  close(nullptr, nullptr);
   return batches;
 }
 
-/// The first op that uses a result, if all that do are in the same block.
+/// The first op that uses a result, if all that do are in the same block; none if nobody does.
 Operation *firstUser(Operation *op) {
   Operation *first = nullptr;
   for (Operation *user : op->getUsers()) {
@@ -89,8 +113,8 @@ Operation *firstUser(Operation *op) {
   return first;
 }
 
-/// Copies in a row: ptxas puts three dead instructions before each run of them that follows another access of shared memory.
-/// 2 / 4 / 8 / all took 111.0 / 110.6 / 113.4 / 127.5 us at 16 heads on an H200.
+/// Copies in a row: ptxas puts three dead instructions before each run of them that follows another access of
+/// shared memory. 2 / 4 / 8 / all took 111.0 / 110.6 / 113.4 / 127.5 us at 16 heads on an H200.
 constexpr size_t kBurst = 4;
 
 /// Moves the copies down in bursts, evenly over the products.
@@ -105,14 +129,16 @@ void spread(const Batch &batch) {
     batch.commit->moveAfter(last);
 }
 
-/// Addresses follow their copies down, so that they do not take registers in the meantime.
-void sinkAddresses(const Batch &batch, Operation *from) {
-  for (Operation *op = batch.commit; op && op != from;) {
-    Operation *before = op->getPrevNode();
-    bool movable = isMemoryEffectFree(op) || kindOf(*op) == Kind::Shuffle;
-    if (movable && !op->use_empty() && op->getNumRegions() == 0)
-      if (Operation *user = firstUser(op))
+/// Values go down to their first use, addresses to their copies, so that they do not take registers in the meantime. Those of
+/// arithmetic may pass a barrier on the way, those of a shuffle may not.
+void sinkValues(const Batch &batch) {
+  for (Operation *op = batch.commit; op && op != batch.start;) {
+    Operation *before = op->getPrevNode(), *user = firstUser(op);
+    if (user && op->getNumRegions() == 0) {
+      bool within = !batch.end || user->isBeforeInBlock(batch.end);
+      if (isMemoryEffectFree(op) || (kindOf(*op) == Kind::Shuffle && within))
         op->moveBefore(user);
+    }
     op = before;
   }
 }
@@ -121,9 +147,8 @@ struct SpreadCopies : mlac::impl::SpreadCopiesBase<SpreadCopies> {
   void runOnOperation() override {
     getOperation().walk([](Block *block) {
       for (const Batch &batch : batchesOf(*block)) {
-        Operation *from = batch.start;
         spread(batch);
-        sinkAddresses(batch, from);
+        sinkValues(batch);
       }
     });
   }
