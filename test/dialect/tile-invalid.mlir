@@ -192,7 +192,28 @@ tile.kernel @"tile-kernel-results"() -> f32 attributes {compute = f16, heads = 8
 // -----
 
 tile.kernel @"items-argument"(%plan: !tile.plan) attributes {compute = f16, heads = 8 : i64} {
-  // expected-error@+1 {{'tile.items' op has a body with one !tile.item argument [items-argument]}}
+  // expected-error@+1 {{'tile.items' op has a body whose first argument is a !tile.item [items-argument]}}
+  tile.items %plan {
+  ^bb0(%a: i32):
+  }
+  tile.return
+}
+
+// -----
+
+tile.kernel @"items-argument"(%plan: !tile.plan, %stage: i32) attributes {compute = f16, heads = 8 : i64} {
+  // expected-error@+1 {{'tile.items' op has a body whose first argument is a !tile.item [items-argument]}}
+  %0 = tile.items %plan carrying %stage : i32 {
+  ^bb0(%a: i32):
+    tile.yield %a : i32
+  }
+  tile.return
+}
+
+// -----
+
+tile.kernel @"items-carried"(%plan: !tile.plan) attributes {compute = f16, heads = 8 : i64} {
+  // expected-error@+1 {{'tile.items' op hands on other types than it is handed [items-carried]}}
   tile.items %plan {
   ^bb0(%a: !tile.item, %b: !tile.item):
   }
@@ -201,10 +222,43 @@ tile.kernel @"items-argument"(%plan: !tile.plan) attributes {compute = f16, head
 
 // -----
 
-tile.kernel @"items-argument"(%plan: !tile.plan) attributes {compute = f16, heads = 8 : i64} {
-  // expected-error@+1 {{'tile.items' op has a body with one !tile.item argument [items-argument]}}
-  tile.items %plan {
-  ^bb0(%a: i32):
+tile.kernel @"items-carried"(%plan: !tile.plan, %stage: i32) attributes {compute = f16, heads = 8 : i64} {
+  // expected-error@+1 {{'tile.items' op hands on other types than it is handed [items-carried]}}
+  %0 = tile.items %plan carrying %stage : i32 {
+  ^bb0(%item: !tile.item):
+    tile.yield %stage : i32
+  }
+  tile.return
+}
+
+// -----
+
+tile.kernel @"items-carried"(%plan: !tile.plan, %stage: i32, %f: f32) attributes {compute = f16, heads = 8 : i64} {
+  // expected-error@+1 {{'tile.items' op hands on other types than it is handed [items-carried]}}
+  %0 = tile.items %plan carrying %stage : i32 {
+  ^bb0(%item: !tile.item, %a: f32):
+    tile.yield %stage : i32
+  }
+  tile.return
+}
+
+// -----
+
+tile.kernel @"items-carried"(%plan: !tile.plan, %stage: i32, %f: f32) attributes {compute = f16, heads = 8 : i64} {
+  // expected-error@+1 {{'tile.items' op hands on other types than it is handed [items-carried]}}
+  %0 = tile.items %plan carrying %stage : i32 {
+  ^bb0(%item: !tile.item, %a: i32):
+    tile.yield %f : f32
+  }
+  tile.return
+}
+
+// -----
+
+tile.kernel @"items-carried"(%plan: !tile.plan, %stage: i32) attributes {compute = f16, heads = 8 : i64} {
+  // expected-error@+1 {{'tile.items' op hands on other types than it is handed [items-carried]}}
+  %0 = tile.items %plan carrying %stage : i32 {
+  ^bb0(%item: !tile.item, %a: i32):
   }
   tile.return
 }
@@ -359,16 +413,16 @@ tile.kernel @"alloc-align"() attributes {compute = f16, heads = 8 : i64} {
 
 // -----
 
-tile.kernel @"copy-width"(%kv: !mla.buffer<paged, 576xf16>, %at: !tile.address<2>, %ring: !tile.shared<2x64x512xf16, pitch = 1040>, %i: i32, %yes: i1) attributes {compute = f16, heads = 8 : i64} {
+tile.kernel @"copy-width"(%kv: !mla.buffer<paged, 576xf16>, %at: !tile.address<2>, %ring: !tile.shared<2x64x512xf16, pitch = 1040>, %i: i32) attributes {compute = f16, heads = 8 : i64} {
   // expected-error@+1 {{'tile.copy' op copies '!mla.buffer<paged, 576xf16>' into '!tile.shared<2x64x512xf16, pitch = 1040>' [copy-width]}}
-  tile.copy %kv at %at to %ring[%i] if %yes : <paged, 576xf16>, <2> to <2x64x512xf16, pitch = 1040>
+  tile.copy %kv at %at to %ring[%i] : <paged, 576xf16>, <2> to <2x64x512xf16, pitch = 1040>
   tile.return
 }
 
 // -----
 
-tile.kernel @"copy-width"(%kv: !mla.buffer<paged, 576xf8E4M3FN>, %at: !tile.address<2>, %ring: !tile.shared<2x64x576xf8E5M2, pitch = 592>, %i: i32, %yes: i1) attributes {compute = f16, heads = 8 : i64} {
+tile.kernel @"copy-width"(%kv: !mla.buffer<paged, 576xf8E4M3FN>, %at: !tile.address<2>, %ring: !tile.shared<2x64x576xf8E5M2, pitch = 592>, %i: i32) attributes {compute = f16, heads = 8 : i64} {
   // expected-error@+1 {{'tile.copy' op copies '!mla.buffer<paged, 576xf8E4M3FN>' into '!tile.shared<2x64x576xf8E5M2, pitch = 592>' [copy-width]}}
-  tile.copy %kv at %at to %ring[%i] if %yes : <paged, 576xf8E4M3FN>, <2> to <2x64x576xf8E5M2, pitch = 592>
+  tile.copy %kv at %at to %ring[%i] : <paged, 576xf8E4M3FN>, <2> to <2x64x576xf8E5M2, pitch = 592>
   tile.return
 }

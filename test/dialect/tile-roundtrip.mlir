@@ -103,17 +103,26 @@ tile.kernel @scheduled(%q: !mla.buffer<ragged, 8x576xbf16>, %kv: !mla.buffer<pag
   %maxima = tile.alloc "maxima" at 174848 : <4x1x16xf32, pitch = 64>
   // CHECK: %[[STATS:.+]] = tile.alloc "stats" at 175104 : <6x1x16xf32, pitch = 64>
   %stats = tile.alloc "stats" at 175104 : <6x1x16xf32, pitch = 64>
-  // CHECK: ^bb0(%[[ITEM:.+]]: !tile.item):
-  tile.items %plan {
-  ^bb0(%item: !tile.item):
-    %stage = arith.constant 0 : i32
-    %yes = arith.constant true
-    // CHECK: tile.load_query %[[Q]][%[[ITEM]]] for f8E4M3FN to %[[ROWS]] : <ragged, 8x576xbf16> to <1x16x576xf16, pitch = 1168>
-    tile.load_query %q[%item] for f8E4M3FN to %rows : <ragged, 8x576xbf16> to <1x16x576xf16, pitch = 1168>
-    // CHECK: %[[ADDRESS:.+]] = tile.locate %[[KV]][%[[ITEM]], %{{.+}}] : <paged, 576xf8E4M3FN> -> <4>
-    %address = tile.locate %kv[%item, %stage] : <paged, 576xf8E4M3FN> -> <4>
-    // CHECK: tile.copy %[[KV]] at %[[ADDRESS]] to %[[RING]][%{{.+}}] if %true : <paged, 576xf8E4M3FN>, <4> to <4x64x576xf8E4M3FN, pitch = 592>
-    tile.copy %kv at %address to %ring[%stage] if %yes : <paged, 576xf8E4M3FN>, <4> to <4x64x576xf8E4M3FN, pitch = 592>
+  // CHECK: %[[STAGE:.+]] = arith.constant 0 : i32
+  %zero_stage = arith.constant 0 : i32
+  // CHECK-NEXT: %[[FIRST:.+]] = tile.stream %[[PLAN]]
+  %first = tile.stream %plan
+  // CHECK-NEXT: %[[FIRST_ITEM:.+]] = tile.first_item %[[PLAN]]
+  %first_item = tile.first_item %plan
+  // CHECK-NEXT: %[[FETCHED:.+]] = tile.fetch_query %[[Q]][%[[FIRST_ITEM]]] : <ragged, 8x576xbf16> -> <40>
+  %fetched = tile.fetch_query %q[%first_item] : <ragged, 8x576xbf16> -> <40>
+  // CHECK-NEXT: %{{.+}}:3 = tile.items %[[PLAN]] carrying %[[STAGE]], %[[FIRST]], %[[FETCHED]] : i32, !tile.cursor, !tile.pieces<40> {
+  // CHECK-NEXT: ^bb0(%[[ITEM:.+]]: !tile.item, %[[AT:.+]]: i32, %[[CURSOR:.+]]: !tile.cursor, %[[PIECES:.+]]: !tile.pieces<40>):
+  %last:3 = tile.items %plan carrying %zero_stage, %first, %fetched : i32, !tile.cursor, !tile.pieces<40> {
+  ^bb0(%item: !tile.item, %stage: i32, %cursor: !tile.cursor, %pieces: !tile.pieces<40>):
+    // CHECK-NEXT: tile.store_query %[[PIECES]] of %[[ITEM]] : bf16 for f8E4M3FN to %[[ROWS]] : <40> to <1x16x576xf16, pitch = 1168>
+    tile.store_query %pieces of %item : bf16 for f8E4M3FN to %rows : <40> to <1x16x576xf16, pitch = 1168>
+    // CHECK-NEXT: %[[ADDRESS:.+]] = tile.locate %[[KV]][%[[CURSOR]]] : <paged, 576xf8E4M3FN> -> <2>
+    %address = tile.locate %kv[%cursor] : <paged, 576xf8E4M3FN> -> <2>
+    // CHECK-NEXT: %[[NEXT:.+]] = tile.advance %[[CURSOR]] of %[[PLAN]]
+    %next = tile.advance %cursor of %plan
+    // CHECK-NEXT: tile.copy %[[KV]] at %[[ADDRESS]] to %[[RING]][%[[AT]]] : <paged, 576xf8E4M3FN>, <2> to <4x64x576xf8E4M3FN, pitch = 592>
+    tile.copy %kv at %address to %ring[%stage] : <paged, 576xf8E4M3FN>, <2> to <4x64x576xf8E4M3FN, pitch = 592>
     // CHECK-NEXT: tile.commit
     tile.commit
     // CHECK-NEXT: tile.wait 1
@@ -150,10 +159,16 @@ tile.kernel @scheduled(%q: !mla.buffer<ragged, 8x576xbf16>, %kv: !mla.buffer<pag
     %factor = tile.finish_rows %item, %plan, %max2, %stats times %s, lse ln %lse : <stats, 1x16xf32>, <6x1x16xf32, pitch = 64>, !mla.buffer<ragged, 8x1xf32, align = 4> -> <stats, 1x16xf32>
     // CHECK-NEXT: %{{.+}} = tile.finish_rows %[[ITEM]], %[[PLAN]], %[[MAX2]], %[[STATS]] times %[[S]] : <stats, 1x16xf32>, <6x1x16xf32, pitch = 64> -> <stats, 1x16xf32>
     %factor2 = tile.finish_rows %item, %plan, %max2, %stats times %s : <stats, 1x16xf32>, <6x1x16xf32, pitch = 64> -> <stats, 1x16xf32>
-    // CHECK-NEXT: %[[MERGED:.+]] = tile.merge_groups %[[ACC]] through %[[RING]] : <accumulator, 256x16xf32> through <4x64x576xf8E4M3FN, pitch = 592>
-    %merged = tile.merge_groups %acc through %ring : <accumulator, 256x16xf32> through <4x64x576xf8E4M3FN, pitch = 592>
+    // CHECK-NEXT: %[[MERGED:.+]] = tile.merge_groups %[[ACC]] through %[[ROWS]] : <accumulator, 256x16xf32> through <1x16x576xf16, pitch = 1168>
+    %merged = tile.merge_groups %acc through %rows : <accumulator, 256x16xf32> through <1x16x576xf16, pitch = 1168>
     // CHECK-NEXT: tile.store_result %[[ITEM]], %[[PLAN]], %[[MERGED]] from f8E4M3FN width 512 to %[[O]] : <accumulator, 256x16xf32> to <ragged, 8x512xbf16>
     tile.store_result %item, %plan, %merged from f8E4M3FN width 512 to %o : <accumulator, 256x16xf32> to <ragged, 8x512xbf16>
+    // CHECK-NEXT: %[[NEXT_ITEM:.+]] = tile.next_item %[[ITEM]] of %[[PLAN]]
+    %next_item = tile.next_item %item of %plan
+    // CHECK-NEXT: %[[AHEAD:.+]] = tile.fetch_query %[[Q]][%[[NEXT_ITEM]]] : <ragged, 8x576xbf16> -> <40>
+    %ahead = tile.fetch_query %q[%next_item] : <ragged, 8x576xbf16> -> <40>
+    // CHECK-NEXT: tile.yield %[[AT]], %[[NEXT]], %[[AHEAD]] : i32, !tile.cursor, !tile.pieces<40>
+    tile.yield %stage, %next, %ahead : i32, !tile.cursor, !tile.pieces<40>
   }
   tile.return
 }

@@ -1,5 +1,5 @@
 // A reader that may find another tile, a copy that may overtake a reader, a missing barrier or one that is too narrow, a copy
-// left under way, a ring that is overwritten while it is used.
+// left under way, memory that the groups' merge overwrites while it is used.
 // RUN: mla-opt %s --tile-verify-pipeline -split-input-file -verify-diagnostics
 
 tile.kernel @"pipeline-read"(%kv: !mla.buffer<paged, 64xf16>, %q: !mla.buffer<ragged, 8x64xf16>, %n: i32, %flag: i1, %f: f32, %plan: !tile.plan)
@@ -26,9 +26,9 @@ tile.kernel @"pipeline-read"(%kv: !mla.buffer<paged, 64xf16>, %q: !mla.buffer<ra
   tile.items %plan {
   ^bb0(%item: !tile.item):
     %zero = arith.constant 0 : i32
-    %yes = arith.constant true
-    %at = tile.locate %kv[%item, %zero] : <paged, 64xf16> -> <2>
-    tile.copy %kv at %at to %ring[%zero] if %yes : <paged, 64xf16>, <2> to <2x32x64xf16, pitch = 144>
+    %cursor = tile.stream %plan
+    %at = tile.locate %kv[%cursor] : <paged, 64xf16> -> <1>
+    tile.copy %kv at %at to %ring[%zero] : <paged, 64xf16>, <1> to <2x32x64xf16, pitch = 144>
     tile.commit
     // expected-error@+1 {{needs tile 0 and finds a copy under way (0), for 0 tiles [pipeline-read]}}
     %s = tile.score %rows, %ring[%zero] : <1x8x64xf16, pitch = 144>, <2x32x64xf16, pitch = 144> -> <accumulator, 16x8xf32>
@@ -47,9 +47,9 @@ tile.kernel @"pipeline-read"(%kv: !mla.buffer<paged, 64xf16>, %q: !mla.buffer<ra
   tile.items %plan {
   ^bb0(%item: !tile.item):
     %zero = arith.constant 0 : i32
-    %yes = arith.constant true
-    %at = tile.locate %kv[%item, %zero] : <paged, 64xf16> -> <2>
-    tile.copy %kv at %at to %ring[%zero] if %yes : <paged, 64xf16>, <2> to <2x32x64xf16, pitch = 144>
+    %cursor = tile.stream %plan
+    %at = tile.locate %kv[%cursor] : <paged, 64xf16> -> <1>
+    tile.copy %kv at %at to %ring[%zero] : <paged, 64xf16>, <1> to <2x32x64xf16, pitch = 144>
     tile.commit
     tile.wait 1
     tile.barrier
@@ -70,9 +70,9 @@ tile.kernel @"pipeline-read"(%kv: !mla.buffer<paged, 64xf16>, %q: !mla.buffer<ra
   tile.items %plan {
   ^bb0(%item: !tile.item):
     %zero = arith.constant 0 : i32
-    %yes = arith.constant true
-    %at = tile.locate %kv[%item, %zero] : <paged, 64xf16> -> <2>
-    tile.copy %kv at %at to %ring[%zero] if %yes : <paged, 64xf16>, <2> to <2x32x64xf16, pitch = 144>
+    %cursor = tile.stream %plan
+    %at = tile.locate %kv[%cursor] : <paged, 64xf16> -> <1>
+    tile.copy %kv at %at to %ring[%zero] : <paged, 64xf16>, <1> to <2x32x64xf16, pitch = 144>
     tile.commit
     tile.wait 0
     // expected-error@+1 {{needs tile 0 and finds a copy that is not visible to all (0), for 0 tiles [pipeline-read]}}
@@ -92,9 +92,9 @@ tile.kernel @"pipeline-read"(%kv: !mla.buffer<paged, 64xf16>, %q: !mla.buffer<ra
   tile.items %plan {
   ^bb0(%item: !tile.item):
     %zero = arith.constant 0 : i32
-    %yes = arith.constant true
-    %at = tile.locate %kv[%item, %zero] : <paged, 64xf16> -> <2>
-    tile.copy %kv at %at to %ring[%zero] if %yes : <paged, 64xf16>, <2> to <2x32x64xf16, pitch = 144>
+    %cursor = tile.stream %plan
+    %at = tile.locate %kv[%cursor] : <paged, 64xf16> -> <1>
+    tile.copy %kv at %at to %ring[%zero] : <paged, 64xf16>, <1> to <2x32x64xf16, pitch = 144>
     tile.commit
     tile.sync
     tile.wait 0
@@ -115,10 +115,11 @@ tile.kernel @"pipeline-read"(%kv: !mla.buffer<paged, 64xf16>, %q: !mla.buffer<ra
   tile.items %plan {
   ^bb0(%item: !tile.item):
     %zero = arith.constant 0 : i32
-    %yes = arith.constant true
-    tile.load_query %q[%item] for f16 to %rows : <ragged, 8x64xf16> to <1x8x64xf16, pitch = 144>
-    %at = tile.locate %kv[%item, %zero] : <paged, 64xf16> -> <2>
-    tile.copy %kv at %at to %ring[%zero] if %yes : <paged, 64xf16>, <2> to <2x32x64xf16, pitch = 144>
+    %pieces = tile.fetch_query %q[%item] : <ragged, 8x64xf16> -> <16>
+    tile.store_query %pieces of %item : f16 for f16 to %rows : <16> to <1x8x64xf16, pitch = 144>
+    %cursor = tile.stream %plan
+    %at = tile.locate %kv[%cursor] : <paged, 64xf16> -> <1>
+    tile.copy %kv at %at to %ring[%zero] : <paged, 64xf16>, <1> to <2x32x64xf16, pitch = 144>
     tile.commit
     tile.wait 0
     tile.barrier
@@ -131,6 +132,32 @@ tile.kernel @"pipeline-read"(%kv: !mla.buffer<paged, 64xf16>, %q: !mla.buffer<ra
 
 // -----
 
+// The stream goes on from item to item: the second one's tile is not the first one's.
+tile.kernel @"pipeline-read"(%kv: !mla.buffer<paged, 64xf16>, %q: !mla.buffer<ragged, 8x64xf16>, %n: i32, %flag: i1, %f: f32, %plan: !tile.plan)
+    attributes {compute = f16, heads = 8 : i64,
+                schedule = #tile.schedule<rows = 8, tokens = 32, stages = 2, groups = 1, tokenWarps = 2, rowWarps = 1>} {
+  %ring = tile.alloc "kv" at 0 : <2x32x64xf16, pitch = 144>
+  %rows = tile.alloc "query" at 9216 : <1x8x64xf16, pitch = 144>
+  %zero = arith.constant 0 : i32
+  %cursor = tile.stream %plan
+  %at = tile.locate %kv[%cursor] : <paged, 64xf16> -> <1>
+  tile.copy %kv at %at to %ring[%zero] : <paged, 64xf16>, <1> to <2x32x64xf16, pitch = 144>
+  tile.commit
+  tile.wait 0
+  tile.items %plan {
+  ^bb0(%item: !tile.item):
+    %pieces = tile.fetch_query %q[%item] : <ragged, 8x64xf16> -> <16>
+    tile.store_query %pieces of %item : f16 for f16 to %rows : <16> to <1x8x64xf16, pitch = 144>
+    tile.barrier
+    // expected-error@+1 {{needs tile 1 and finds a tile (0), for 0 tiles [pipeline-read]}}
+    %s = tile.score %rows, %ring[%zero] : <1x8x64xf16, pitch = 144>, <2x32x64xf16, pitch = 144> -> <accumulator, 16x8xf32>
+    tile.barrier
+  }
+  tile.return
+}
+
+// -----
+
 tile.kernel @"pipeline-refill"(%kv: !mla.buffer<paged, 64xf16>, %q: !mla.buffer<ragged, 8x64xf16>, %n: i32, %flag: i1, %f: f32, %plan: !tile.plan)
     attributes {compute = f16, heads = 8 : i64,
                 schedule = #tile.schedule<rows = 8, tokens = 32, stages = 2, groups = 1, tokenWarps = 2, rowWarps = 1>} {
@@ -139,16 +166,17 @@ tile.kernel @"pipeline-refill"(%kv: !mla.buffer<paged, 64xf16>, %q: !mla.buffer<
   tile.items %plan {
   ^bb0(%item: !tile.item):
     %zero = arith.constant 0 : i32
-    %yes = arith.constant true
-    tile.load_query %q[%item] for f16 to %rows : <ragged, 8x64xf16> to <1x8x64xf16, pitch = 144>
-    %at = tile.locate %kv[%item, %zero] : <paged, 64xf16> -> <2>
-    tile.copy %kv at %at to %ring[%zero] if %yes : <paged, 64xf16>, <2> to <2x32x64xf16, pitch = 144>
+    %pieces = tile.fetch_query %q[%item] : <ragged, 8x64xf16> -> <16>
+    tile.store_query %pieces of %item : f16 for f16 to %rows : <16> to <1x8x64xf16, pitch = 144>
+    %cursor = tile.stream %plan
+    %at = tile.locate %kv[%cursor] : <paged, 64xf16> -> <1>
+    tile.copy %kv at %at to %ring[%zero] : <paged, 64xf16>, <1> to <2x32x64xf16, pitch = 144>
     tile.commit
     tile.wait 0
     tile.barrier
     %s = tile.score %rows, %ring[%zero] : <1x8x64xf16, pitch = 144>, <2x32x64xf16, pitch = 144> -> <accumulator, 16x8xf32>
     // expected-error@+1 {{refills a stage whose tile 0 may still be read, for 0 tiles [pipeline-refill]}}
-    tile.copy %kv at %at to %ring[%zero] if %yes : <paged, 64xf16>, <2> to <2x32x64xf16, pitch = 144>
+    tile.copy %kv at %at to %ring[%zero] : <paged, 64xf16>, <1> to <2x32x64xf16, pitch = 144>
   }
   tile.return
 }
@@ -163,32 +191,62 @@ tile.kernel @"pipeline-refill"(%kv: !mla.buffer<paged, 64xf16>, %q: !mla.buffer<
   tile.items %plan {
   ^bb0(%item: !tile.item):
     %zero = arith.constant 0 : i32
-    %yes = arith.constant true
-    %at = tile.locate %kv[%item, %zero] : <paged, 64xf16> -> <2>
-    tile.copy %kv at %at to %ring[%zero] if %yes : <paged, 64xf16>, <2> to <2x32x64xf16, pitch = 144>
+    %cursor = tile.stream %plan
+    %at = tile.locate %kv[%cursor] : <paged, 64xf16> -> <1>
+    tile.copy %kv at %at to %ring[%zero] : <paged, 64xf16>, <1> to <2x32x64xf16, pitch = 144>
     tile.commit
     // expected-error@+1 {{refills a stage whose tile 0 is still under way, for 0 tiles [pipeline-refill]}}
-    tile.copy %kv at %at to %ring[%zero] if %yes : <paged, 64xf16>, <2> to <2x32x64xf16, pitch = 144>
+    tile.copy %kv at %at to %ring[%zero] : <paged, 64xf16>, <1> to <2x32x64xf16, pitch = 144>
   }
   tile.return
 }
 
 // -----
 
+// expected-error@+1 {{ends with a copy of tile 0 under way, for 0 tiles [pipeline-drain]}}
 tile.kernel @"pipeline-drain"(%kv: !mla.buffer<paged, 64xf16>, %q: !mla.buffer<ragged, 8x64xf16>, %n: i32, %flag: i1, %f: f32, %plan: !tile.plan)
     attributes {compute = f16, heads = 8 : i64,
                 schedule = #tile.schedule<rows = 8, tokens = 32, stages = 2, groups = 1, tokenWarps = 2, rowWarps = 1>} {
   %ring = tile.alloc "kv" at 0 : <2x32x64xf16, pitch = 144>
   %rows = tile.alloc "query" at 9216 : <1x8x64xf16, pitch = 144>
-  // expected-error@+1 {{ends with a copy of tile 0 under way, for 0 tiles [pipeline-drain]}}
+  %zero = arith.constant 0 : i32
+  %cursor = tile.stream %plan
+  %at = tile.locate %kv[%cursor] : <paged, 64xf16> -> <1>
+  tile.copy %kv at %at to %ring[%zero] : <paged, 64xf16>, <1> to <2x32x64xf16, pitch = 144>
+  tile.commit
   tile.items %plan {
   ^bb0(%item: !tile.item):
-    %zero = arith.constant 0 : i32
-    %yes = arith.constant true
-    %at = tile.locate %kv[%item, %zero] : <paged, 64xf16> -> <2>
-    tile.copy %kv at %at to %ring[%zero] if %yes : <paged, 64xf16>, <2> to <2x32x64xf16, pitch = 144>
-    tile.commit
   }
+  tile.return
+}
+
+// -----
+
+// The one that ran ahead of the last item.
+// expected-error@+1 {{ends with a copy of tile 2 under way, for 0 tiles [pipeline-drain]}}
+tile.kernel @"pipeline-drain"(%kv: !mla.buffer<paged, 64xf16>, %q: !mla.buffer<ragged, 8x64xf16>, %n: i32, %flag: i1, %f: f32, %plan: !tile.plan)
+    attributes {compute = f16, heads = 8 : i64,
+                schedule = #tile.schedule<rows = 8, tokens = 32, stages = 2, groups = 1, tokenWarps = 2, rowWarps = 1>} {
+  %ring = tile.alloc "kv" at 0 : <2x32x64xf16, pitch = 144>
+  %rows = tile.alloc "query" at 9216 : <1x8x64xf16, pitch = 144>
+  %zero = arith.constant 0 : i32
+  %one = arith.constant 1 : i32
+  %cursor = tile.stream %plan
+  %at = tile.locate %kv[%cursor] : <paged, 64xf16> -> <1>
+  %second = tile.advance %cursor of %plan
+  tile.copy %kv at %at to %ring[%zero] : <paged, 64xf16>, <1> to <2x32x64xf16, pitch = 144>
+  tile.commit
+  %last:2 = tile.items %plan carrying %one, %second : i32, !tile.cursor {
+  ^bb0(%item: !tile.item, %stage: i32, %ahead: !tile.cursor):
+    tile.wait 0
+    %next = tile.locate %kv[%ahead] : <paged, 64xf16> -> <1>
+    tile.copy %kv at %next to %ring[%stage] : <paged, 64xf16>, <1> to <2x32x64xf16, pitch = 144>
+    tile.commit
+    %other = arith.xori %stage, %one : i32
+    %after = tile.advance %ahead of %plan
+    tile.yield %other, %after : i32, !tile.cursor
+  }
+  tile.wait 1
   tile.return
 }
 
@@ -203,11 +261,12 @@ tile.kernel @"pipeline-barrier"(%kv: !mla.buffer<paged, 64xf16>, %q: !mla.buffer
   tile.items %plan {
   ^bb0(%item: !tile.item):
     %zero = arith.constant 0 : i32
-    %yes = arith.constant true
+    %pieces = tile.fetch_query %q[%item] : <ragged, 8x64xf16> -> <16>
     // expected-note@+1 {{the other use}}
-    tile.load_query %q[%item] for f16 to %rows : <ragged, 8x64xf16> to <1x8x64xf16, pitch = 144>
-    %at = tile.locate %kv[%item, %zero] : <paged, 64xf16> -> <2>
-    tile.copy %kv at %at to %ring[%zero] if %yes : <paged, 64xf16>, <2> to <2x32x64xf16, pitch = 144>
+    tile.store_query %pieces of %item : f16 for f16 to %rows : <16> to <1x8x64xf16, pitch = 144>
+    %cursor = tile.stream %plan
+    %at = tile.locate %kv[%cursor] : <paged, 64xf16> -> <1>
+    tile.copy %kv at %at to %ring[%zero] : <paged, 64xf16>, <1> to <2x32x64xf16, pitch = 144>
     tile.commit
     tile.wait 0
     tile.sync
@@ -231,10 +290,11 @@ tile.kernel @"pipeline-barrier"(%kv: !mla.buffer<paged, 64xf16>, %q: !mla.buffer
   tile.items %plan {
   ^bb0(%item: !tile.item):
     %zero = arith.constant 0 : i32
-    %yes = arith.constant true
-    tile.load_query %q[%item] for f16 to %rows : <ragged, 8x64xf16> to <1x8x64xf16, pitch = 144>
-    %at = tile.locate %kv[%item, %zero] : <paged, 64xf16> -> <2>
-    tile.copy %kv at %at to %ring[%zero] if %yes : <paged, 64xf16>, <2> to <2x32x64xf16, pitch = 144>
+    %pieces = tile.fetch_query %q[%item] : <ragged, 8x64xf16> -> <16>
+    tile.store_query %pieces of %item : f16 for f16 to %rows : <16> to <1x8x64xf16, pitch = 144>
+    %cursor = tile.stream %plan
+    %at = tile.locate %kv[%cursor] : <paged, 64xf16> -> <1>
+    tile.copy %kv at %at to %ring[%zero] : <paged, 64xf16>, <1> to <2x32x64xf16, pitch = 144>
     tile.commit
     tile.wait 0
     tile.barrier
@@ -262,10 +322,11 @@ tile.kernel @"pipeline-barrier"(%kv: !mla.buffer<paged, 64xf16>, %q: !mla.buffer
   tile.items %plan {
   ^bb0(%item: !tile.item):
     %zero = arith.constant 0 : i32
-    %yes = arith.constant true
-    tile.load_query %q[%item] for f16 to %rows : <ragged, 8x64xf16> to <1x8x64xf16, pitch = 144>
-    %at = tile.locate %kv[%item, %zero] : <paged, 64xf16> -> <2>
-    tile.copy %kv at %at to %ring[%zero] if %yes : <paged, 64xf16>, <2> to <2x32x64xf16, pitch = 144>
+    %pieces = tile.fetch_query %q[%item] : <ragged, 8x64xf16> -> <16>
+    tile.store_query %pieces of %item : f16 for f16 to %rows : <16> to <1x8x64xf16, pitch = 144>
+    %cursor = tile.stream %plan
+    %at = tile.locate %kv[%cursor] : <paged, 64xf16> -> <1>
+    tile.copy %kv at %at to %ring[%zero] : <paged, 64xf16>, <1> to <2x32x64xf16, pitch = 144>
     tile.commit
     tile.wait 0
     tile.barrier
@@ -296,10 +357,11 @@ tile.kernel @"pipeline-barrier"(%kv: !mla.buffer<paged, 64xf16>, %q: !mla.buffer
   tile.items %plan {
   ^bb0(%item: !tile.item):
     %zero = arith.constant 0 : i32
-    %yes = arith.constant true
-    tile.load_query %q[%item] for f16 to %rows : <ragged, 8x64xf16> to <1x8x64xf16, pitch = 144>
-    %at = tile.locate %kv[%item, %zero] : <paged, 64xf16> -> <2>
-    tile.copy %kv at %at to %ring[%zero] if %yes : <paged, 64xf16>, <2> to <2x32x64xf16, pitch = 144>
+    %pieces = tile.fetch_query %q[%item] : <ragged, 8x64xf16> -> <16>
+    tile.store_query %pieces of %item : f16 for f16 to %rows : <16> to <1x8x64xf16, pitch = 144>
+    %cursor = tile.stream %plan
+    %at = tile.locate %kv[%cursor] : <paged, 64xf16> -> <1>
+    tile.copy %kv at %at to %ring[%zero] : <paged, 64xf16>, <1> to <2x32x64xf16, pitch = 144>
     tile.commit
     tile.wait 0
     tile.barrier
@@ -361,8 +423,8 @@ tile.kernel @"pipeline-barrier"(%kv: !mla.buffer<paged, 64xf16>, %q: !mla.buffer
 
 // -----
 
-// The ring is still read.
-tile.kernel @"pipeline-merge"(%kv: !mla.buffer<paged, 64xf16>, %q: !mla.buffer<ragged, 8x64xf16>, %n: i32, %flag: i1, %f: f32, %plan: !tile.plan)
+// The groups' merge goes through the query, which is still read.
+tile.kernel @"pipeline-barrier"(%kv: !mla.buffer<paged, 64xf16>, %q: !mla.buffer<ragged, 8x64xf16>, %n: i32, %flag: i1, %f: f32, %plan: !tile.plan)
     attributes {compute = f16, heads = 8 : i64,
                 schedule = #tile.schedule<rows = 8, tokens = 32, stages = 2, groups = 1, tokenWarps = 2, rowWarps = 1>} {
   %ring = tile.alloc "kv" at 0 : <2x32x64xf16, pitch = 144>
@@ -370,17 +432,19 @@ tile.kernel @"pipeline-merge"(%kv: !mla.buffer<paged, 64xf16>, %q: !mla.buffer<r
   tile.items %plan {
   ^bb0(%item: !tile.item):
     %zero = arith.constant 0 : i32
-    %yes = arith.constant true
-    tile.load_query %q[%item] for f16 to %rows : <ragged, 8x64xf16> to <1x8x64xf16, pitch = 144>
-    %at = tile.locate %kv[%item, %zero] : <paged, 64xf16> -> <2>
-    tile.copy %kv at %at to %ring[%zero] if %yes : <paged, 64xf16>, <2> to <2x32x64xf16, pitch = 144>
+    %pieces = tile.fetch_query %q[%item] : <ragged, 8x64xf16> -> <16>
+    tile.store_query %pieces of %item : f16 for f16 to %rows : <16> to <1x8x64xf16, pitch = 144>
+    %cursor = tile.stream %plan
+    %at = tile.locate %kv[%cursor] : <paged, 64xf16> -> <1>
+    tile.copy %kv at %at to %ring[%zero] : <paged, 64xf16>, <1> to <2x32x64xf16, pitch = 144>
     tile.commit
     tile.wait 0
     tile.barrier
     %acc = tile.splat 0.0 : <accumulator, 32x8xf32>
+    // expected-note@+1 {{the other use}}
     %s = tile.score %rows, %ring[%zero] : <1x8x64xf16, pitch = 144>, <2x32x64xf16, pitch = 144> -> <accumulator, 16x8xf32>
-    // expected-error@+1 {{overwrites a ring that another group may still use, for 0 tiles [pipeline-merge]}}
-    %merged = tile.merge_groups %acc through %ring : <accumulator, 32x8xf32> through <2x32x64xf16, pitch = 144>
+    // expected-error@+1 {{uses shared memory that another thread may still use: no barrier lies between, for 0 tiles [pipeline-barrier]}}
+    %merged = tile.merge_groups %acc through %rows : <accumulator, 32x8xf32> through <1x8x64xf16, pitch = 144>
   }
   tile.return
 }
@@ -388,7 +452,7 @@ tile.kernel @"pipeline-merge"(%kv: !mla.buffer<paged, 64xf16>, %q: !mla.buffer<r
 // -----
 
 // By another group: a group's barrier is not enough.
-tile.kernel @"pipeline-merge"(%kv: !mla.buffer<paged, 64xf16>, %q: !mla.buffer<ragged, 8x64xf16>, %n: i32, %flag: i1, %f: f32, %plan: !tile.plan)
+tile.kernel @"pipeline-barrier"(%kv: !mla.buffer<paged, 64xf16>, %q: !mla.buffer<ragged, 8x64xf16>, %n: i32, %flag: i1, %f: f32, %plan: !tile.plan)
     attributes {compute = f16, heads = 8 : i64,
                 schedule = #tile.schedule<rows = 8, tokens = 32, stages = 2, groups = 1, tokenWarps = 2, rowWarps = 1>} {
   %ring = tile.alloc "kv" at 0 : <2x32x64xf16, pitch = 144>
@@ -396,41 +460,42 @@ tile.kernel @"pipeline-merge"(%kv: !mla.buffer<paged, 64xf16>, %q: !mla.buffer<r
   tile.items %plan {
   ^bb0(%item: !tile.item):
     %zero = arith.constant 0 : i32
-    %yes = arith.constant true
-    tile.load_query %q[%item] for f16 to %rows : <ragged, 8x64xf16> to <1x8x64xf16, pitch = 144>
-    %at = tile.locate %kv[%item, %zero] : <paged, 64xf16> -> <2>
-    tile.copy %kv at %at to %ring[%zero] if %yes : <paged, 64xf16>, <2> to <2x32x64xf16, pitch = 144>
+    %pieces = tile.fetch_query %q[%item] : <ragged, 8x64xf16> -> <16>
+    tile.store_query %pieces of %item : f16 for f16 to %rows : <16> to <1x8x64xf16, pitch = 144>
+    %cursor = tile.stream %plan
+    %at = tile.locate %kv[%cursor] : <paged, 64xf16> -> <1>
+    tile.copy %kv at %at to %ring[%zero] : <paged, 64xf16>, <1> to <2x32x64xf16, pitch = 144>
     tile.commit
     tile.wait 0
     tile.barrier
     %acc = tile.splat 0.0 : <accumulator, 32x8xf32>
+    // expected-note@+1 {{the other use}}
     %s = tile.score %rows, %ring[%zero] : <1x8x64xf16, pitch = 144>, <2x32x64xf16, pitch = 144> -> <accumulator, 16x8xf32>
     tile.sync
-    // expected-error@+1 {{overwrites a ring that another group may still use, for 0 tiles [pipeline-merge]}}
-    %merged = tile.merge_groups %acc through %ring : <accumulator, 32x8xf32> through <2x32x64xf16, pitch = 144>
+    // expected-error@+1 {{uses shared memory that another thread may still use: no barrier lies between, for 0 tiles [pipeline-barrier]}}
+    %merged = tile.merge_groups %acc through %rows : <accumulator, 32x8xf32> through <1x8x64xf16, pitch = 144>
   }
   tile.return
 }
 
 // -----
 
-// A copy into it is under way.
-tile.kernel @"pipeline-merge"(%kv: !mla.buffer<paged, 64xf16>, %q: !mla.buffer<ragged, 8x64xf16>, %n: i32, %flag: i1, %f: f32, %plan: !tile.plan)
+// The next item's query comes while the merge may still read.
+tile.kernel @"pipeline-barrier"(%kv: !mla.buffer<paged, 64xf16>, %q: !mla.buffer<ragged, 8x64xf16>, %n: i32, %flag: i1, %f: f32, %plan: !tile.plan)
     attributes {compute = f16, heads = 8 : i64,
                 schedule = #tile.schedule<rows = 8, tokens = 32, stages = 2, groups = 1, tokenWarps = 2, rowWarps = 1>} {
   %ring = tile.alloc "kv" at 0 : <2x32x64xf16, pitch = 144>
   %rows = tile.alloc "query" at 9216 : <1x8x64xf16, pitch = 144>
   tile.items %plan {
   ^bb0(%item: !tile.item):
-    %zero = arith.constant 0 : i32
-    %yes = arith.constant true
+    %pieces = tile.fetch_query %q[%item] : <ragged, 8x64xf16> -> <16>
+    // expected-error@+1 {{uses shared memory that another thread may still use: no barrier lies between, for 0 tiles [pipeline-barrier]}}
+    tile.store_query %pieces of %item : f16 for f16 to %rows : <16> to <1x8x64xf16, pitch = 144>
     %acc = tile.splat 0.0 : <accumulator, 32x8xf32>
-    %at = tile.locate %kv[%item, %zero] : <paged, 64xf16> -> <2>
-    tile.copy %kv at %at to %ring[%zero] if %yes : <paged, 64xf16>, <2> to <2x32x64xf16, pitch = 144>
-    tile.commit
     tile.barrier
-    // expected-error@+1 {{overwrites a ring that another group may still use, for 0 tiles [pipeline-merge]}}
-    %merged = tile.merge_groups %acc through %ring : <accumulator, 32x8xf32> through <2x32x64xf16, pitch = 144>
+    // expected-note@+1 {{the other use}}
+    %merged = tile.merge_groups %acc through %rows : <accumulator, 32x8xf32> through <1x8x64xf16, pitch = 144>
+    tile.sync
   }
   tile.return
 }
@@ -504,17 +569,38 @@ tile.kernel @"pipeline-control"(%kv: !mla.buffer<paged, 64xf16>, %q: !mla.buffer
 
 // -----
 
-tile.kernel @"pipeline-control"(%kv: !mla.buffer<paged, 64xf16>, %q: !mla.buffer<ragged, 8x64xf16>, %n: i32, %flag: i1, %f: f32, %plan: !tile.plan)
+// Where a tile lies must follow from the stream, from its first tile on.
+tile.kernel @"pipeline-control"(%kv: !mla.buffer<paged, 64xf16>, %q: !mla.buffer<ragged, 8x64xf16>, %n: i32, %flag: i1, %f: f32, %at: !tile.address<1>, %plan: !tile.plan)
     attributes {compute = f16, heads = 8 : i64,
                 schedule = #tile.schedule<rows = 8, tokens = 32, stages = 2, groups = 1, tokenWarps = 2, rowWarps = 1>} {
   %ring = tile.alloc "kv" at 0 : <2x32x64xf16, pitch = 144>
   %rows = tile.alloc "query" at 9216 : <1x8x64xf16, pitch = 144>
-  tile.items %plan {
-  ^bb0(%item: !tile.item):
-    %zero = arith.constant 0 : i32
-    %at = tile.locate %kv[%item, %zero] : <paged, 64xf16> -> <2>
-    // expected-error@+1 {{depends on more than the item's tiles [pipeline-control]}}
-    tile.copy %kv at %at to %ring[%zero] if %flag : <paged, 64xf16>, <2> to <2x32x64xf16, pitch = 144>
-  }
+  %zero = arith.constant 0 : i32
+  // expected-error@+1 {{depends on more than the item's tiles [pipeline-control]}}
+  tile.copy %kv at %at to %ring[%zero] : <paged, 64xf16>, <1> to <2x32x64xf16, pitch = 144>
+  tile.return
+}
+
+// -----
+
+tile.kernel @"pipeline-control"(%kv: !mla.buffer<paged, 64xf16>, %q: !mla.buffer<ragged, 8x64xf16>, %n: i32, %flag: i1, %f: f32, %cursor: !tile.cursor, %plan: !tile.plan)
+    attributes {compute = f16, heads = 8 : i64,
+                schedule = #tile.schedule<rows = 8, tokens = 32, stages = 2, groups = 1, tokenWarps = 2, rowWarps = 1>} {
+  %ring = tile.alloc "kv" at 0 : <2x32x64xf16, pitch = 144>
+  %rows = tile.alloc "query" at 9216 : <1x8x64xf16, pitch = 144>
+  // expected-error@+1 {{depends on more than the item's tiles [pipeline-control]}}
+  %at = tile.locate %kv[%cursor] : <paged, 64xf16> -> <1>
+  tile.return
+}
+
+// -----
+
+tile.kernel @"pipeline-control"(%kv: !mla.buffer<paged, 64xf16>, %q: !mla.buffer<ragged, 8x64xf16>, %n: i32, %flag: i1, %f: f32, %cursor: !tile.cursor, %plan: !tile.plan)
+    attributes {compute = f16, heads = 8 : i64,
+                schedule = #tile.schedule<rows = 8, tokens = 32, stages = 2, groups = 1, tokenWarps = 2, rowWarps = 1>} {
+  %ring = tile.alloc "kv" at 0 : <2x32x64xf16, pitch = 144>
+  %rows = tile.alloc "query" at 9216 : <1x8x64xf16, pitch = 144>
+  // expected-error@+1 {{depends on more than the item's tiles [pipeline-control]}}
+  %next = tile.advance %cursor of %plan
   tile.return
 }
