@@ -117,20 +117,21 @@ Operation *firstUser(Operation *op) {
 /// shared memory. 2 / 4 / 8 / all took 111.0 / 110.6 / 113.4 / 127.5 us at 16 heads on an H200.
 constexpr size_t kBurst = 4;
 
-/// Moves the copies down in bursts, evenly over the products.
+/// Moves the copies down in bursts, evenly over the products and in order.
 void spread(const Batch &batch) {
   size_t copies = batch.copies.size(), products = batch.products.size();
   Operation *last = nullptr;
   for (size_t i = 0; i < copies; ++i) {
-    batch.copies[i]->moveAfter(i % kBurst ? last : batch.products[i * products / copies]);
+    Operation *at = i % kBurst ? last : batch.products[i * products / copies];
+    batch.copies[i]->moveAfter(last && at->isBeforeInBlock(last) ? last : at);
     last = batch.copies[i];
   }
   if (last)
     batch.commit->moveAfter(last);
 }
 
-/// Values go down to their first use, addresses to their copies, so that they do not take registers in the meantime. Those of
-/// arithmetic may pass a barrier on the way, those of a shuffle may not.
+/// Values go down to their first use, addresses to their copies, so that they do not take registers in the
+/// meantime. Those of arithmetic may pass a barrier on the way, those of a shuffle may not.
 void sinkValues(const Batch &batch) {
   for (Operation *op = batch.commit; op && op != batch.start;) {
     Operation *before = op->getPrevNode(), *user = firstUser(op);
