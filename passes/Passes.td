@@ -75,18 +75,18 @@ def Schedule : Pass<"tile-schedule", "::mlir::ModuleOp"> {
 def Pipeline : Pass<"tile-pipeline", "::mlir::ModuleOp"> {
   let summary = "Shared memory, asynchronous copies, stages and barriers";
   let description = [{
-    Between two barriers a warp scores tile i+1 and accumulates tile i, while the copies of the tiles after them
-    are under way. The ring's protocol is checked by tile-verify-pipeline.
+    A group scores and weighs a tile while the copies of the block's next tiles, of this item or a later one, are under way; the
+    next item's query is fetched while results are stored. The ring's protocol is checked by tile-verify-pipeline.
   }];
 }
 
 def VerifyPipeline : Pass<"tile-verify-pipeline", "::mlir::ModuleOp"> {
   let summary = "Check that every stage is landed and visible when read and unread when refilled";
   let description = [{
-    Runs the scheduled kernel abstractly for 0 up to 2 * stages + 1 KV tiles: each read of a stage must find the tile it expects,
-    landed by a wait and made visible by a barrier [pipeline-read]; a refill must not overtake a read [pipeline-refill];
-    shared results must be written and read on different sides of a barrier [pipeline-barrier]; no copy is
-    left under way [pipeline-drain].
+    Runs the scheduled kernel abstractly with two items of 0 up to 2 * stages + 1 KV tiles: each read of a stage must find the
+    next tile of the stream, landed by a wait and made visible by a barrier [pipeline-read]; a refill must not overtake a
+    read [pipeline-refill]; shared results, and the memory that the groups' merge goes through, must be written and read on
+    different sides of a barrier [pipeline-barrier]; no copy is left under way at the kernel's end [pipeline-drain].
   }];
 }
 

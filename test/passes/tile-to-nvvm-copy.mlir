@@ -103,7 +103,8 @@ tile.kernel @one_warp(%kv: !mla.buffer<paged, 576xf8E4M3FN>, %at: !tile.address<
   tile.return
 }
 
-// A single group's barrier is the block's; each warp has four rows, so that half of the eight quads have no row whose end they could copy.
+// A single group's barrier is the block's; each warp has four rows, so that half of its eight quads have no row whose end they
+// could copy.
 // CHECK-LABEL: llvm.func @idle(
 // CHECK-COUNT-4: "llvm.nvvm.cp.async.cg.shared.global.16.s"
 // CHECK: %[[ROW:.+]] = arith.divui %{{.+}}, %c4_i32
