@@ -62,6 +62,24 @@ static json::Value describeCost(const ScheduledFacts &facts, const Profile &prof
                       {"bound", cost.bound().str()}};
 }
 
+static json::Value describePrediction(const ::mla::KernelInfo &kernel, const ScheduledFacts &facts, const Profile &profile,
+                                      const BatchLengths &batch) {
+  std::string problem;
+  std::optional<Prediction> found = predict(facts.shape, facts.schedule, profile, kernel, batch, problem);
+  if (!found)
+    return json::Object{{"problem", problem}};
+  return json::Object{{"requests", int64_t(batch.kvLens.size())},
+                      {"microseconds", found->microseconds},
+                      {"bound", found->bound},
+                      {"memory_floor", found->memoryFloor},
+                      {"matrix_floor", found->matrixFloor},
+                      {"blocks", found->plan.blocks},
+                      {"blocks_per_sm", found->blocksPerSM},
+                      {"busiest_tiles", found->plan.busiestTiles},
+                      {"busiest_items", found->plan.busiestItems},
+                      {"splits", found->plan.splits}};
+}
+
 static json::Value describeResources(const ::mla::Entry &entry, const Profile &profile, const Assembled *assembled) {
   json::Object object{{"entry", entry.name}, {"threads", entry.threads}, {"shared_bytes", entry.sharedBytes}};
   if (!assembled)
@@ -82,13 +100,13 @@ static json::Value describeResources(const ::mla::Entry &entry, const Profile &p
 }
 
 static json::Value describeKernel(const ::mla::KernelInfo &kernel, const ScheduledFacts &facts, const Profile &profile,
-                                  const Assembled *assembled) {
+                                  const Assembled *assembled, const std::optional<BatchLengths> &batch) {
   json::Array allocations, conversions;
   for (const auto &[name, bytes] : facts.allocations)
     allocations.push_back(json::Object{{"name", name}, {"bytes", bytes}});
   for (const std::string &where : facts.conversions)
     conversions.push_back(where);
-  return json::Object{
+  json::Object object{
       {"kernel", kernel.name},
       {"storage", nameOfType(facts.shape.cache.getElementType())},
       {"compute", nameOfType(facts.shape.compute)},
@@ -102,15 +120,18 @@ static json::Value describeKernel(const ::mla::KernelInfo &kernel, const Schedul
       {"main", describeResources(kernel.main, profile, assembled)},
       {"combine", describeResources(kernel.combine, profile, assembled)},
       {"cost", describeCost(facts, profile)}};
+  if (batch)
+    object["prediction"] = describePrediction(kernel, facts, profile, *batch);
+  return object;
 }
 
 std::string writeReport(const ::mla::Manifest &manifest, const std::vector<ScheduledFacts> &facts,
-                        const Profile &profile, const Assembled *assembled) {
+                        const Profile &profile, const Assembled *assembled, const std::optional<BatchLengths> &batch) {
   json::Array kernels;
   for (const ::mla::KernelInfo &kernel : manifest.kernels)
     for (const ScheduledFacts &fact : facts)
       if (fact.kernel == kernel.name)
-        kernels.push_back(describeKernel(kernel, fact, profile, assembled));
+        kernels.push_back(describeKernel(kernel, fact, profile, assembled, batch));
   json::Object report{{"target", manifest.target},
                       {"profile", manifest.profile},
                       {"ptx", manifest.ptxVersion},

@@ -1,8 +1,8 @@
 // The resource report: what each kernel takes, as JSON.
 #pragma once
 
+#include "codegen/Predict.h"
 #include "codegen/Ptxas.h"
-#include "passes/CostModel.h"
 #include "runtime/Manifest.h"
 
 namespace mlac {
@@ -19,8 +19,9 @@ struct ScheduledFacts {
 /// Facts of every scheduled kernel; to be called between tile-pipeline and tile-to-nvvm.
 std::vector<ScheduledFacts> collectFacts(mlir::ModuleOp module);
 
-/// `assembled` is null where there is no ptxas: registers and spills are then null.
+/// `assembled` is null where there is no ptxas: registers and spills are then null. With a batch each kernel has a prediction for
+/// it, or the reason why not.
 std::string writeReport(const mla::Manifest &manifest, const std::vector<ScheduledFacts> &facts, const Profile &profile,
-                        const Assembled *assembled);
+                        const Assembled *assembled, const std::optional<BatchLengths> &batch = std::nullopt);
 
 } // namespace mlac

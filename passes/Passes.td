@@ -63,12 +63,15 @@ def Schedule : Pass<"tile-schedule", "::mlir::ModuleOp"> {
     Lists the schedules that fit the profile's shared memory, registers and threads and takes the one that the
     cost model puts first; a remark says which and why. Kernel hints (rows, tokens, stages, dim_warps, token_warps)
     fix what they name. When nothing fits, the error names the smallest need and what is available [schedule-fit].
+    A kernel's attribute `tile.tuned` is taken in place of the model's choice if it is among those that fit, else a warning says so
+    [schedule-tuned]. With `candidates` nothing is chosen: the best that many stand in the attribute `tile.candidates`.
   }];
   let options = [
     Option<"target", "target", "std::string", "\"sm_120\"", "Instruction target">,
     Option<"profile", "profile", "std::string", "\"\"", "Resource profile; the target's own by default">,
     Option<"ptx", "ptx", "std::string", "\"\"", "PTX version; the lowest that the target takes by default">,
-    Option<"sharedLimit", "shared-limit", "int64_t", "0", "Bytes of shared memory a block may take, to override the profile">
+    Option<"sharedLimit", "shared-limit", "int64_t", "0", "Bytes of shared memory a block may take, to override the profile">,
+    Option<"candidates", "candidates", "int64_t", "0", "List this many schedules, best first, and choose none">
   ];
 }
 

@@ -1,4 +1,5 @@
 // Readings of repeated launches, and the cache's copies that they walk through.
+#include "Clocked.h"
 #include "HostKernel.h"
 #include "TestKernel.h"
 
@@ -8,26 +9,11 @@
 #include <set>
 
 using namespace mla;
+using test::Clocked;
 
 namespace {
 
 constexpr test::KernelShape shape{.heads = 5, .qkDim = 24, .vDim = 16, .tileRows = 8, .tileTokens = 16};
-
-/// A host device with a clock that advances by one microsecond a launch of `decode_main`, and by `overhead`
-/// once a reading.
-class Clocked : public test::HostDevice {
-public:
-  explicit Clocked(std::map<std::string, test::HostEntry> entries, double overhead = 0)
-      : HostDevice(std::move(entries)), overhead(overhead) {}
-
-  std::optional<double> timed(const std::function<void()> &work) override {
-    double before = now;
-    work();
-    return now - before + overhead;
-  }
-
-  double overhead, now = 0;
-};
 
 /// The device's entries, with each launch of the main kernel seen by `saw`, which gets the cache's address.
 std::map<std::string, test::HostEntry> watched(const KernelInfo &kernel, std::function<void(DevicePtr)> saw) {
