@@ -69,7 +69,7 @@ void Compiler::tune(tile::ScheduleAttr schedule) {
 
 LogicalResult Compiler::schedule() {
   if (!options.tunedDevice.empty())
-    takeTuned(module, choice, options.tunedDevice);
+    takeTuned(module, choice, options.tunedDevice, options.tunedDirectory);
   LogicalResult result = run([&](OpPassManager &manager) {
     PipelineOptions pipeline;
     fill(pipeline, options);

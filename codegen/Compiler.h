@@ -18,6 +18,7 @@ struct CompilerOptions {
   bool packedF32x2 = false;
   std::string sourceHash;      // for the manifest
   std::string tunedDevice;     // whose tuned schedules are taken, by the driver's name; empty: none are
+  std::string tunedDirectory;  // cache that holds them; empty: the default one
   /// Called with each pass manager before it runs, for printing, timing and reproducers.
   std::function<mlir::LogicalResult(mlir::PassManager &)> configure;
 };

@@ -60,8 +60,8 @@ static void takeTuned(tile::KernelOp kernel, const ::mla::TunedStore &store, con
     warnMissing(kernel, store, key, "its record holds '" + record->schedule + "', which is no schedule of this version");
 }
 
-void takeTuned(ModuleOp module, const TargetChoice &choice, StringRef device) {
-  ::mla::TunedStore store;
+void takeTuned(ModuleOp module, const TargetChoice &choice, StringRef device, StringRef directory) {
+  ::mla::TunedStore store = directory.empty() ? ::mla::TunedStore() : ::mla::TunedStore(directory.str());
   for (auto kernel : module.getOps<tile::KernelOp>())
     if (!kernel.getOps<tile::ItemsOp>().empty())
       takeTuned(kernel, store, tunedKey(kernel, choice, device));

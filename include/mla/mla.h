@@ -94,6 +94,7 @@ typedef struct mla_jit_options {
   const char *const *define_names;
   const int64_t *define_values;
   size_t defines;
+  const char *tuned; /* device whose tuned schedules are taken, "here": the given one; NULL: none */
 } mla_jit_options;
 
 /* In mla::jit. `source` ends in a null character; `options` may be NULL. */
