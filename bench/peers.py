@@ -152,7 +152,7 @@ def graph_of(launch):
         return None
 
 
-def measure(run, copies, readings=READINGS, least=5):
+def measure(run, copies, readings=READINGS, least=20):
     launches = -(-least // copies) * copies
 
     def round_():
@@ -186,7 +186,7 @@ def fastest(candidates, copies):
     best, reason = None, "no candidate"
     for label, tolerance, run in candidates:
         try:
-            quick = measure(run, copies, readings=3).median
+            quick = measure(run, copies, readings=3, least=5).median
         except Exception as error:  # out of shared memory or registers: another class in each release
             reason = f"{type(error).__name__}: {str(error).splitlines()[0][:160]}"
             torch.cuda.synchronize()
