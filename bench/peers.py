@@ -17,7 +17,7 @@ from dataclasses import dataclass
 
 import torch
 
-from cases import CASES, KV_SCALE, LATENT, ROPE, SM_SCALE, WIDTH, Case
+from cases import CASES, EXTRAS, KV_SCALE, LATENT, ROPE, SM_SCALE, WIDTH, Case
 
 try:
     import triton_decode
@@ -242,15 +242,10 @@ def precompile(cases):
 def compile_share(cases, share):
     """One worker's part of the kernels, each launched once on few tokens."""
     index, count = map(int, share.split("/"))
-    kinds = sorted({(case.heads, case.page, case.storage, case.compute) for case in cases})
-    work = [(kind, configuration) for kind in kinds for configuration in triton_decode.configurations(kind[0])]
-    done = set()
-    for number, ((heads, page, storage, compute), configuration) in enumerate(work):
-        key = (page, storage, compute, configuration)
-        if number % count != index or key in done:
-            continue
-        done.add(key)
-        small = Operands(Case(1, 256, heads, 0, 0, None, None, page, storage, compute), "cuda", rotation=1)
+    work = {(case.page, case.storage, case.compute, configuration)
+            for case in cases for configuration in triton_decode.configurations(case.heads)}
+    for page, storage, compute, configuration in sorted(work)[index::count]:
+        small = Operands(Case(1, 256, 16, page=page, storage=storage, compute=compute), "cuda", rotation=1)
         try:
             triton_decode.Decode(small, *configuration, 1)(0)
         except Exception:  # fastest() says so
@@ -262,7 +257,7 @@ def check(cases):
     device = "cuda" if torch.cuda.is_available() else "cpu"
     failures = 0
     for heads, page, storage, compute in sorted({(c.heads, c.page, c.storage, c.compute) for c in cases}):
-        small = Operands(Case(2, 200, heads, 0, 0, None, None, page, storage, compute), device, rotation=1)
+        small = Operands(Case(2, 200, heads, page=page, storage=storage, compute=compute), device, rotation=1)
         expected = small.reference()
         for name, peer in all_peers().items():
             for label, tolerance, run in list(peer(small))[::3]:
@@ -280,7 +275,9 @@ def main():
     parser.add_argument("--check", action="store_true")
     parser.add_argument("--worker", help=argparse.SUPPRESS)
     options = parser.parse_args()
-    cases = [case for case in CASES if re.search(options.pattern, case.name)]
+    cases = [case for case in CASES + EXTRAS if re.search(options.pattern, case.name) and case.query_tokens == 1]
+    if not cases:
+        sys.exit(f"error: no case matches '{options.pattern}'")
     if options.worker:
         return compile_share(cases, options.worker)
     if options.check:
