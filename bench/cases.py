@@ -1,5 +1,7 @@
 """The cases of the decode table, their programs and floors: what decode.py, predict.py and peers.py share."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 
 LATENT, ROPE = 512, 64

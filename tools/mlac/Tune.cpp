@@ -82,6 +82,8 @@ static mlir::LogicalResult compileTrials(mlir::ModuleOp program, const CompilerO
       tuning.trials.push_back(std::move(*trial));
     }
   }
+  if (tuning.trials.empty())
+    return mlir::emitError(program.getLoc()) << tuning.kernel << " has no schedules to choose among";
   return mlir::success();
 }
 
