@@ -43,6 +43,7 @@ def run_peers(names):
     with tempfile.NamedTemporaryFile(suffix=".json") as out:
         command = [sys.executable, os.path.join(HERE, "peers.py"), "--json", out.name, pattern]
         if subprocess.run(command).returncode != 0:
+            print("no peers: peers.py failed", file=sys.stderr)
             return None
         return json.load(out)
 

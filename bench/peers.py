@@ -15,14 +15,17 @@ import subprocess
 import sys
 from dataclasses import dataclass
 
-import torch
+try:
+    import torch
+except ImportError:
+    sys.exit("error: the peers need PyTorch")
 
 from cases import CASES, EXTRAS, KV_SCALE, LATENT, ROPE, SM_SCALE, WIDTH, Case
 
 try:
     import triton_decode
-except ImportError as missing:
-    triton_decode, why_no_triton = None, str(missing)
+except ImportError:
+    triton_decode = None
 try:
     import flashinfer
 except ImportError:
@@ -55,11 +58,12 @@ class Operands:
             self.pool.view(torch.uint8)[copy].copy_(one.view(torch.uint8))
         order = torch.randperm(case.batch * pages, device=device, generator=generator)
         self.table = order.to(torch.int32).view(case.batch, pages)
+        self.index = self.table.long()
         self.q = torch.randn((case.batch, case.heads, WIDTH), device=device, generator=generator).to(torch.bfloat16)
 
     def rows(self, copy, requests=slice(None)):
         """[requests, length, WIDTH] stored rows, gathered from the pages."""
-        bytes_ = self.pool[copy].view(torch.uint8)[self.table[requests].long()]
+        bytes_ = self.pool[copy].view(torch.uint8)[self.index[requests]]
         return bytes_.view(self.pool.dtype).reshape(len(bytes_), -1, WIDTH)[:, :self.length]
 
     def reference(self):
@@ -291,7 +295,7 @@ def main():
             shapes[case.shape] = run_case(case)
             torch.cuda.empty_cache()
     report = {"device": torch.cuda.get_device_name(), "torch": torch.__version__,
-              "triton": triton_decode.triton.__version__ if triton_decode else why_no_triton,
+              "triton": triton_decode.triton.__version__ if triton_decode else None,
               "flashinfer": flashinfer.__version__ if flashinfer else None,
               "whole_pool_cast": guarded("whole-pool cast", whole_pool_cast),
               "cases": {case.name: shapes[case.shape] for case in cases}}
