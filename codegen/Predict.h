@@ -24,7 +24,8 @@ struct Prediction {
 };
 
 /// Empty if plan() refuses the batch: `problem` says why.
-std::optional<Prediction> predict(const KernelShape &shape, mlir::tile::ScheduleAttr schedule, const Profile &profile,
-                                  const mla::KernelInfo &kernel, const BatchLengths &batch, std::string &problem);
+std::optional<Prediction> predict(const KernelShape &shape, mlir::tile::ScheduleAttr schedule,
+                                  const Profile &profile, const mla::KernelInfo &kernel,
+                                  const BatchLengths &batch, std::string &problem);
 
 } // namespace mlac

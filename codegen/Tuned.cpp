@@ -34,10 +34,12 @@ static std::string otherDevices(const ::mla::TunedStore &store, const ::mla::Tun
   return names.empty() ? "" : "; it was tuned on " + llvm::join(names, ", ");
 }
 
-static void warnMissing(tile::KernelOp kernel, const ::mla::TunedStore &store, const ::mla::TunedKey &key, StringRef problem) {
+static void warnMissing(tile::KernelOp kernel, const ::mla::TunedStore &store, const ::mla::TunedKey &key,
+                        StringRef problem) {
   InFlightDiagnostic warning = kernel.emitWarning();
-  warning << "no tuned schedule of " << kernel.getSymName() << " for " << key.target << ", profile " << key.profile << ", on '"
-          << key.device << "'" << otherDevices(store, key) << "; the cost model chooses [schedule-tuned]";
+  warning << "no tuned schedule of " << kernel.getSymName() << " for " << key.target << ", profile "
+          << key.profile << ", on '" << key.device << "'" << otherDevices(store, key)
+          << "; the cost model chooses [schedule-tuned]";
   if (!problem.empty())
     warning.attachNote() << problem;
   warning.attachNote() << "`mlac tune --save` makes one on that device";
@@ -57,7 +59,8 @@ static void takeTuned(tile::KernelOp kernel, const ::mla::TunedStore &store, con
   if (tile::ScheduleAttr schedule = parseSchedule(record->schedule, kernel.getContext()))
     kernel->setAttr("tile.tuned", schedule);
   else
-    warnMissing(kernel, store, key, "its record holds '" + record->schedule + "', which is no schedule of this version");
+    warnMissing(kernel, store, key,
+                "its record holds '" + record->schedule + "', which is no schedule of this version");
 }
 
 void takeTuned(ModuleOp module, const TargetChoice &choice, StringRef device, StringRef directory) {

@@ -7,11 +7,13 @@
 
 namespace mlac {
 
-/// The key of an unscheduled kernel: its IR without names and locations, so that renaming changes nothing and any other edit does.
+/// The key of an unscheduled kernel: its IR without names and locations, so that renaming changes nothing and
+/// any other edit does.
 mla::TunedKey tunedKey(mlir::tile::KernelOp kernel, const TargetChoice &choice, llvm::StringRef device);
 
-/// Gives every kernel that has a record the attribute `tile.tuned`; a warning tells of those that have none [schedule-tuned]. An empty
-/// `directory` is the default cache.
-void takeTuned(mlir::ModuleOp module, const TargetChoice &choice, llvm::StringRef device, llvm::StringRef directory = "");
+/// Gives every kernel that has a record the attribute `tile.tuned`; a warning tells of those that have none
+/// [schedule-tuned]. An empty `directory` is the default cache.
+void takeTuned(mlir::ModuleOp module, const TargetChoice &choice, llvm::StringRef device,
+               llvm::StringRef directory = "");
 
 } // namespace mlac

@@ -17,8 +17,8 @@ static std::vector<int32_t> indptrOf(const std::vector<int32_t> &lengths) {
   return sums;
 }
 
-static Plan planOf(const KernelInfo &kernel, const std::vector<int32_t> &qLens, const std::vector<int32_t> &kvLens,
-                   int32_t pageSize, int blocks) {
+static Plan planOf(const KernelInfo &kernel, const std::vector<int32_t> &qLens,
+                   const std::vector<int32_t> &kvLens, int32_t pageSize, int blocks) {
   std::vector<int32_t> q = indptrOf(qLens);
   // A ragged cache has its rows in a row, a paged one its pages at hand.
   bool ragged = kernel.find(Role::cache)->layout == Layout::ragged;

@@ -3,8 +3,8 @@
 namespace mla {
 
 static Measurement measureOne(Device &device, const std::string &artefact, const std::string &name,
-                            const RunConfig &config, reference::HostOperands &operands,
-                            const reference::Expected &expected) {
+                              const RunConfig &config, reference::HostOperands &operands,
+                              const reference::Expected &expected) {
   Measurement result;
   try {
     Manifest manifest = readArtefact(artefact);
@@ -21,8 +21,8 @@ static Measurement measureOne(Device &device, const std::string &artefact, const
 }
 
 std::vector<Measurement> measureCandidates(Device &device, const std::vector<std::string> &artefacts,
-                                         const std::string &name, const RunConfig &config,
-                                         const std::function<void(size_t, const Measurement &)> &done) {
+                                           const std::string &name, const RunConfig &config,
+                                           const std::function<void(size_t, const Measurement &)> &done) {
   if (!device.timed([] {}))
     throw Error(Error::Code::badArgument, "the device", device.name(), "one that tells time");
   std::vector<Measurement> all;
@@ -44,8 +44,7 @@ std::vector<Measurement> measureCandidates(Device &device, const std::vector<std
 std::optional<size_t> fastest(const std::vector<Measurement> &all) {
   std::optional<size_t> best;
   for (size_t i = 0; i < all.size(); ++i)
-    if (all[i].passed && all[i].time &&
-        (!best || all[i].time->median < all[*best].time->median))
+    if (all[i].passed && all[i].time && (!best || all[i].time->median < all[*best].time->median))
       best = i;
   return best;
 }

@@ -12,11 +12,12 @@ struct Measurement {
   std::string problem;        ///< why it does not count
 };
 
-/// Runs kernel `name` of each artefact on the same operands and compares each with the same answer. Throws what makeOperands() and
-/// readArtefact() throw, and Error badArgument for a device without time; what one candidate throws is its problem.
+/// Runs kernel `name` of each artefact on the same operands and compares each with the same answer. Throws
+/// what makeOperands() and readArtefact() throw, and Error badArgument for a device without time; what one
+/// candidate throws is its problem.
 std::vector<Measurement> measureCandidates(Device &device, const std::vector<std::string> &artefacts,
-                                         const std::string &name, const RunConfig &config,
-                                         const std::function<void(size_t, const Measurement &)> &done = {});
+                                           const std::string &name, const RunConfig &config,
+                                           const std::function<void(size_t, const Measurement &)> &done = {});
 
 /// Index of the fastest that counts; empty if none does.
 std::optional<size_t> fastest(const std::vector<Measurement> &all);

@@ -65,7 +65,8 @@ void syncDirectory(const fs::path &folder) {
 
 bool publishFile(const fs::path &path, std::initializer_list<std::string_view> parts) {
   static std::atomic<unsigned> serial = 0;
-  TemporaryFile file(path.parent_path() / fmt::format("{}.{}.{}.tmp", path.stem().string(), getpid(), serial++));
+  TemporaryFile file(path.parent_path() /
+                     fmt::format("{}.{}.{}.tmp", path.stem().string(), getpid(), serial++));
   for (std::string_view part : parts)
     if (!file.write(part))
       return false;

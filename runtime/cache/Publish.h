@@ -7,8 +7,8 @@
 
 namespace mla {
 
-/// Writes the parts to a temporary file beside `path`, and once it is on disk renames it to `path`. False if the folder cannot
-/// be written; nothing is left then.
+/// Writes the parts to a temporary file beside `path`, and once it is on disk renames it to `path`. False if
+/// the folder cannot be written; nothing is left then.
 bool publishFile(const std::filesystem::path &path, std::initializer_list<std::string_view> parts);
 
 } // namespace mla

@@ -1,7 +1,7 @@
 // Schedules that were measured to be the fastest, kept beside the compiled artefacts.
 //
-// A record is one JSON file, tuned/DIGEST.json in the cache's directory, named by what it is for: the kernel's form, the target, the
-// profile and the device's name. Nothing here throws.
+// A record is one JSON file, tuned/DIGEST.json in the cache's directory, named by what it is for: the
+// kernel's form, the target, the profile and the device's name. Nothing here throws.
 #pragma once
 
 #include <filesystem>
@@ -24,12 +24,12 @@ struct TunedKey {
 
 struct TunedRecord {
   TunedKey key;
-  std::string schedule;   ///< as the compiler prints it
+  std::string schedule; ///< as the compiler prints it
   double microseconds = 0;
-  double predicted = 0;   ///< microseconds by the cost model
-  std::string kernel;     ///< its name, for people
-  std::string measured;   ///< the batch that it was measured on, for people
-  std::string compiler;   ///< name and version
+  double predicted = 0; ///< microseconds by the cost model
+  std::string kernel;   ///< its name, for people
+  std::string measured; ///< the batch that it was measured on, for people
+  std::string compiler; ///< name and version
 
   bool operator==(const TunedRecord &) const = default;
 };

@@ -14,7 +14,8 @@ namespace {
 struct TunedStoreTest : testing::Test {
   fs::path folder = fs::path(testing::TempDir()) / ("tuned." + std::to_string(getpid()));
   TunedStore store{folder};
-  TunedRecord record{{"form", "sm_90", "sm_90", "A GPU"}, "#tile.schedule<>", 90.5, 97.25, "decode", "64 requests", "mlac"};
+  TunedRecord record{
+      {"form", "sm_90", "sm_90", "A GPU"}, "#tile.schedule<>", 90.5, 97.25, "decode", "64 requests", "mlac"};
   std::string problem;
 
   void SetUp() override { fs::remove_all(folder); }
@@ -37,7 +38,8 @@ TEST_F(TunedStoreTest, WhatIsSavedIsFound) {
 
 TEST_F(TunedStoreTest, EveryPartOfTheKeyCounts) {
   ASSERT_TRUE(store.save(record, problem));
-  for (std::string TunedKey::*part : {&TunedKey::form, &TunedKey::target, &TunedKey::profile, &TunedKey::device}) {
+  for (std::string TunedKey::*part :
+       {&TunedKey::form, &TunedKey::target, &TunedKey::profile, &TunedKey::device}) {
     TunedKey other = record.key;
     other.*part += "x";
     EXPECT_FALSE(store.find(other, problem));
@@ -52,7 +54,8 @@ TEST_F(TunedStoreTest, DamagedRecordsAreToldAndSkipped) {
   for (const char *text : {"", "{", "[]", "{\"version\": 1}", "{\"version\": 2}", "\xFF"}) {
     std::ofstream(file()) << text;
     EXPECT_FALSE(store.find(record.key, problem));
-    EXPECT_NE(problem.find(file().string() + " cannot be used: "), std::string::npos) << text << ": " << problem;
+    EXPECT_NE(problem.find(file().string() + " cannot be used: "), std::string::npos)
+        << text << ": " << problem;
     EXPECT_TRUE(store.list().empty());
   }
 }

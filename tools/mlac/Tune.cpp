@@ -43,11 +43,14 @@ static std::string textOf(mlir::Attribute attribute) {
   return text;
 }
 
-static BatchLengths lengthsOf(const BatchOptions &batch) { return {batch.qLens, batch.kvLens, batch.pageSize}; }
+static BatchLengths lengthsOf(const BatchOptions &batch) {
+  return {batch.qLens, batch.kvLens, batch.pageSize};
+}
 
 /// The program with one schedule, compiled.
-static mlir::FailureOr<Trial> compileTrial(mlir::ModuleOp program, const CompilerOptions &options, llvm::StringRef kernel,
-                                           mlir::tile::ScheduleAttr schedule, const BatchLengths &batch) {
+static mlir::FailureOr<Trial> compileTrial(mlir::ModuleOp program, const CompilerOptions &options,
+                                           llvm::StringRef kernel, mlir::tile::ScheduleAttr schedule,
+                                           const BatchLengths &batch) {
   mlir::OwningOpRef<mlir::ModuleOp> module = program.clone();
   mlir::FailureOr<Compiler> compiler = Compiler::create(*module, options);
   if (failed(compiler) || failed(compiler->lowerToTiles()))
@@ -122,15 +125,20 @@ static void printText(const Tuning &tuning, bool dryRun) {
   if (!dryRun)
     table.header.insert(table.header.end(), {"measured us", "min-max", "model off by", ""});
   for (const auto &[index, trial] : llvm::enumerate(tuning.trials)) {
-    std::vector<std::string> row{trial.schedule, trial.prediction.bound, microseconds(trial.prediction.microseconds)};
+    std::vector<std::string> row{trial.schedule, trial.prediction.bound,
+                                 microseconds(trial.prediction.microseconds)};
     if (const std::optional<mla::Timing> &time = trial.measured.time; !dryRun)
       row.insert(row.end(), {time ? microseconds(time->median) : "-",
                              time ? microseconds(time->min) + "-" + microseconds(time->max) : "-",
-                             percent(trial.modelError()), tuning.best == index ? "fastest" : trial.measured.problem.empty() ? "" : "does not count"});
+                             percent(trial.modelError()),
+                             tuning.best == index             ? "fastest"
+                             : trial.measured.problem.empty() ? ""
+                                                              : "does not count"});
     table.rows.push_back(std::move(row));
   }
   llvm::outs() << tuning.kernel << ", " << tuning.key.target << ", profile " << tuning.key.profile
-               << (dryRun ? "" : ", on " + tuning.device) << ": " << tuning.trials.size() << " schedules, the model's best first\n";
+               << (dryRun ? "" : ", on " + tuning.device) << ": " << tuning.trials.size()
+               << " schedules, the model's best first\n";
   table.print(llvm::outs());
   for (const Trial &trial : tuning.trials)
     if (!trial.measured.problem.empty())
@@ -158,12 +166,9 @@ static void printJson(const Tuning &tuning) {
   llvm::json::Array trials;
   for (const Trial &trial : tuning.trials)
     trials.push_back(toJson(trial));
-  llvm::json::Object object{{"kernel", tuning.kernel},
-                            {"target", tuning.key.target},
-                            {"profile", tuning.key.profile},
-                            {"device", tuning.device},
-                            {"form", tuning.key.form},
-                            {"trials", std::move(trials)}};
+  llvm::json::Object object{{"kernel", tuning.kernel},       {"target", tuning.key.target},
+                            {"profile", tuning.key.profile}, {"device", tuning.device},
+                            {"form", tuning.key.form},       {"trials", std::move(trials)}};
   if (tuning.best)
     object["fastest"] = int64_t(*tuning.best);
   llvm::outs() << llvm::formatv("{0:2}\n", llvm::json::Value(std::move(object)));
@@ -173,8 +178,8 @@ static void printJson(const Tuning &tuning) {
 
 static std::string describe(const BatchOptions &batch) {
   auto [least, most] = std::minmax_element(batch.kvLens.begin(), batch.kvLens.end());
-  return llvm::formatv("{0} requests of {1} to {2} cached tokens, pages of {3}", batch.kvLens.size(), *least, *most,
-                       batch.pageSize);
+  return llvm::formatv("{0} requests of {1} to {2} cached tokens, pages of {3}", batch.kvLens.size(), *least,
+                       *most, batch.pageSize);
 }
 
 static int save(const Tuning &tuning, const TuneOptions &options) {
@@ -183,14 +188,15 @@ static int save(const Tuning &tuning, const TuneOptions &options) {
   key.device = tuning.device;
   mla::TunedStore store;
   std::string problem;
-  if (!store.save({key, best.schedule, best.measured.time->median, best.prediction.microseconds, tuning.kernel,
-                   describe(options.batch), "mlac " MLAC_VERSION},
+  if (!store.save({key, best.schedule, best.measured.time->median, best.prediction.microseconds,
+                   tuning.kernel, describe(options.batch), "mlac " MLAC_VERSION},
                   problem)) {
     llvm::WithColor::error() << "the fastest schedule cannot be stored: " << problem << '\n';
     return 1;
   }
   if (!options.json)
-    llvm::outs() << "stored in " << store.directory().string() << "; compile and run with --tuned '" << key.device << "'\n";
+    llvm::outs() << "stored in " << store.directory().string() << "; compile and run with --tuned '"
+                 << key.device << "'\n";
   return 0;
 }
 
@@ -217,7 +223,8 @@ static bool canMeasure(const TuneOptions &options, std::string &device) {
     return device = *present, true;
   else
     problem = "no CUDA device to measure on, `mlac doctor` says why";
-  llvm::WithColor::error() << problem << ": tune on a machine with a CUDA device, or list what would be measured with --dry-run\n";
+  llvm::WithColor::error()
+      << problem << ": tune on a machine with a CUDA device, or list what would be measured with --dry-run\n";
   return false;
 }
 

@@ -9,7 +9,8 @@ using namespace mla;
 
 namespace {
 
-/// A kernel whose main entry takes `microseconds`, under a name of its own; with `wrong` it leaves the outputs as they are.
+/// A kernel whose main entry takes `microseconds`, under a name of its own; with `wrong` it leaves the
+/// outputs as they are.
 class Rig {
 public:
   Rig() : device(test::hostEntries(kernel)) {}
@@ -33,7 +34,8 @@ public:
     return measureCandidates(device, artefacts, kernel.name, config);
   }
 
-  KernelInfo kernel = test::makeKernel({.heads = 5, .qkDim = 24, .vDim = 16, .tileRows = 8, .tileTokens = 16});
+  KernelInfo kernel =
+      test::makeKernel({.heads = 5, .qkDim = 24, .vDim = 16, .tileRows = 8, .tileTokens = 16});
   RunConfig config{.qLens = {1, 2}, .kvLens = {40, 7}, .pageSize = 8, .repeat = 3, .rotate = 0};
 
 private:
@@ -42,7 +44,8 @@ private:
     std::map<std::string, test::HostEntry> more;
     void launch(Module &module, const Launch &launch, void **params) override {
       auto found = more.find(launch.entry);
-      found == more.end() || capturing(0) ? Clocked::launch(module, launch, params) : found->second(launch, params);
+      found == more.end() || capturing(0) ? Clocked::launch(module, launch, params)
+                                          : found->second(launch, params);
     }
   };
   std::map<std::string, test::HostEntry> &entries() { return device.more; }
@@ -55,8 +58,8 @@ public:
 
 TEST(Tune, TheFastestWithRightValuesCounts) {
   Rig rig;
-  std::vector<std::string> artefacts{rig.add("slow", 9), rig.add("wrong", 1, true), rig.add("fast", 4), "damaged",
-                                     rig.add("slower", 12)};
+  std::vector<std::string> artefacts{rig.add("slow", 9), rig.add("wrong", 1, true), rig.add("fast", 4),
+                                     "damaged", rig.add("slower", 12)};
   std::vector<Measurement> all = rig.measure(artefacts);
   ASSERT_EQ(all.size(), 5u);
   EXPECT_TRUE(all[0].passed && all[2].passed && all[4].passed);
