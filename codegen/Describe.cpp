@@ -45,6 +45,13 @@ static ::mla::Operand describeOperand(ArrayAttr pair, DictionaryAttr info) {
   ::mla::Operand operand;
   auto name = cast<StringAttr>(pair[0]).getValue();
   operand.name = name.str();
+  if (auto values = dyn_cast<mlir::mla::HeadValuesType>(cast<TypeAttr>(pair[1]).getValue())) {
+    operand.role = ::mla::Role::headValues;
+    operand.dtype = ::mla::DType::f32;
+    operand.shape = {values.getHeads()};
+    operand.alignment = 4;
+    return operand;
+  }
   auto type = dyn_cast<mlir::mla::BufferType>(cast<TypeAttr>(pair[1]).getValue());
   if (!type) {
     operand.role = ::mla::Role::scalar;
@@ -68,6 +75,18 @@ static ::mla::Scale describeScale(DictionaryAttr attr) {
   for (Attribute name : attr.getAs<ArrayAttr>("scalars"))
     scale.scalars.push_back(cast<StringAttr>(name).getValue().str());
   return scale;
+}
+
+static ::mla::ScoreEdit describeEdit(DictionaryAttr info) {
+  ::mla::ScoreEdit edit;
+  auto attr = info.getAs<DictionaryAttr>("score_edit");
+  if (!attr)
+    return edit;
+  for (Attribute step : attr.getAs<ArrayAttr>("steps"))
+    edit.steps.push_back(cast<StringAttr>(step).getValue().str());
+  edit.value = attr.getAs<StringAttr>("value").getValue().str();
+  edit.keep = attr.getAs<StringAttr>("keep").getValue().str();
+  return edit;
 }
 
 static ::mla::Entry describeEntry(LLVM::LLVMFuncOp function) {
@@ -96,6 +115,11 @@ static ::mla::KernelInfo describeKernel(LLVM::LLVMFuncOp main, LLVM::LLVMFuncOp 
   kernel.vOffset = number("v_offset");
   kernel.compute = dtypeOf(main->getAttrOfType<TypeAttr>("compute").getValue());
   kernel.causal = info.getAs<BoolAttr>("causal").getValue();
+  kernel.window = info.getAs<IntegerAttr>("window").getInt();
+  if (auto sink = info.getAs<StringAttr>("sink"))
+    kernel.sink = sink.getValue().str();
+  kernel.sinkInLse = info.getAs<BoolAttr>("sink_in_lse").getValue();
+  kernel.scoreEdit = describeEdit(info);
   StringRef base = info.getAs<StringAttr>("lse").getValue();
   kernel.lse = ::mla::parseLseBase({base.data(), base.size()}).value_or(::mla::LseBase::none);
   kernel.scoreScale = describeScale(info.getAs<DictionaryAttr>("score_scale"));

@@ -34,6 +34,16 @@ def InferScales : Pass<"mla-infer-scales", "::mlir::ModuleOp"> {
   let statistics = [Statistic<"moved", "moved", "scales moved">];
 }
 
+def FuseEdits : Pass<"mla-fuse-edits", "::mlir::ModuleOp"> {
+  let summary = "All that is computed on scores as one edit, between the product's scale and the masks";
+  let description = [{
+    Afterwards scores are dot, scales, at most one `mla.edit`, `mla.causal`, `mla.window` in this order: a hidden token stays
+    hidden whatever is computed on its score, so masks go last and several are one. The scores of one product alone
+    can meet in an edit [edit-product].
+  }];
+  let dependentDialects = ["::mlir::mla::MLADialect", "::mlir::arith::ArithDialect"];
+}
+
 def Tile : Pass<"mla-tile", "::mlir::ModuleOp"> {
   let summary = "Attention as a loop over KV tiles: load, dequant, score, mask, online softmax, accumulate";
   let description = [{

@@ -19,6 +19,7 @@ void buildMlaToTile(OpPassManager &manager, const PipelineOptions &options) {
   reject.poolTokens = options.poolTokens;
   manager.addPass(createRejectBufferCast(reject));
   manager.addPass(createInferScales());
+  manager.addPass(createFuseEdits());
   manager.addPass(createTile());
   manager.addPass(createFuseDequant());
   manager.addPass(createCanonicalizerPass());

@@ -1,8 +1,7 @@
 // mla-tile: attention becomes a loop over KV tiles, and a combine for rows that several blocks share.
 #include "passes/Passes.h"
 
-#include "dialect/tile/Tile.h"
-#include "mlir/IR/IRMapping.h"
+#include "passes/ScoreEdit.h"
 
 #include <limits>
 #include <numbers>
@@ -27,8 +26,12 @@ struct Attention {
   bool dequantised = false;
   int64_t valueColumn = 0, valueWidth = 0;
   bool causal = false;
+  std::optional<int64_t> window;
+  mla::EditOp edit;               // null if the scores are only scaled and masked
   SmallVector<Value> scoreFactors, resultFactors;
-  Value scores;                   // what softmax and logsumexp read
+  Value scores;                   // what softmax reads
+  mla::SinkOp sink;               // null if it has none
+  bool sinkInLse = false;
   std::optional<mla::LseBase> base;
 };
 
@@ -71,13 +74,24 @@ FailureOr<Value> cacheOf(Operation *user, Value rows, int64_t &column, int64_t &
 
 LogicalResult matchScores(Operation *user, Value scores, Attention &attention) {
   attention.scores = scores;
+  if ((attention.sink = scores.getDefiningOp<mla::SinkOp>()))
+    scores = attention.sink.getScores();
+  if (auto mask = scores.getDefiningOp<mla::WindowOp>()) {
+    attention.window = mask.getLeft();
+    scores = mask.getScores();
+  }
   if (auto mask = scores.getDefiningOp<mla::CausalOp>()) {
     attention.causal = true;
     scores = mask.getScores();
   }
+  if ((attention.edit = scores.getDefiningOp<mla::EditOp>())) {
+    if (attention.edit.getScores().size() != 1)
+      return formError(user, "the scores are edited more than once");
+    scores = attention.edit.getScores().front();
+  }
   auto dot = stripScales(scores, attention.scoreFactors).getDefiningOp<mla::DotOp>();
   if (!dot)
-    return formError(user, "the scores are not a dot product, scaled and masked once");
+    return formError(user, "the scores are not a dot product, scaled, edited and masked once");
   if (!isa<mla::BufferType>(dot.getQuery().getType()))
     return formError(dot, "the query is not a whole buffer");
   attention.query = dot.getQuery();
@@ -111,8 +125,10 @@ LogicalResult matchLse(mla::ReturnOp ret, Value result, Attention &attention) {
   auto lse = result.getDefiningOp<mla::LogSumExpOp>();
   if (!lse)
     return formError(ret, "a log-sum-exp result is not logsumexp(scores)");
-  if (attention.scores && attention.scores != lse.getScores())
+  bool withoutSink = attention.sink && attention.sink.getScores() == lse.getScores();
+  if (attention.scores && attention.scores != lse.getScores() && !withoutSink)
     return formError(lse, "softmax and logsumexp read different scores");
+  attention.sinkInLse = attention.sink && !withoutSink;
   attention.base = lse.getType().getBase();
   return success();
 }
@@ -203,13 +219,22 @@ FailureOr<DictionaryAttr> describe(mla::KernelOp kernel, const Attention &attent
   Builder b(kernel.getContext());
   auto name = [&](Value v) { return b.getStringAttr(kernel.getArgName(cast<BlockArgument>(v).getArgNumber())); };
   auto number = [&](int64_t n) { return b.getI64IntegerAttr(n); };
-  return b.getDictionaryAttr(
-      {b.getNamedAttr("query", name(attention.query)), b.getNamedAttr("cache", name(attention.cache)),
+  auto named = [&](StringRef key, Attribute value) { return b.getNamedAttr(key, value); };
+  SmallVector<NamedAttribute> scores{named("causal", b.getBoolAttr(attention.causal)),
+                                     named("window", number(attention.window.value_or(-1))),
+                                     named("sink_in_lse", b.getBoolAttr(attention.sinkInLse))};
+  if (mla::SinkOp sink = attention.sink)
+    scores.push_back(named("sink", name(sink.getLogits())));
+  if (attention.edit)
+    scores.push_back(named("score_edit", mlac::describeEdit(kernel, attention.edit)));
+  SmallVector<NamedAttribute> all{
+      b.getNamedAttr("query", name(attention.query)), b.getNamedAttr("cache", name(attention.cache)),
        b.getNamedAttr("qk_dim", number(cast<mla::BufferType>(attention.cache.getType()).getWidth())),
        b.getNamedAttr("v_dim", number(attention.valueWidth)), b.getNamedAttr("v_offset", number(attention.valueColumn)),
-       b.getNamedAttr("causal", b.getBoolAttr(attention.causal)),
        b.getNamedAttr("lse", b.getStringAttr(attention.base ? mla::stringifyLseBase(*attention.base) : "none")),
-       b.getNamedAttr("score_scale", *score), b.getNamedAttr("value_scale", *value)});
+       b.getNamedAttr("score_scale", *score), b.getNamedAttr("value_scale", *value)};
+  llvm::append_range(all, scores);
+  return b.getDictionaryAttr(all);
 }
 
 //===-- Building ---------------------------------------------------------------------------------------===//
@@ -302,15 +327,19 @@ private:
     for (Operation &op : source.getBody().front())
       if (isa<arith::ArithDialect>(op.getDialect()))
         builder.clone(op, mapping);
-    Value scale = product(attention.scoreFactors, std::numbers::log2e, mapping);
+    // Of edited scores the edit itself changes to base 2.
+    Value scale = product(attention.scoreFactors, attention.edit ? 1.0 : std::numbers::log2e, mapping);
     Value factor = product(attention.resultFactors, 1.0, mapping);
+    Region edit;
+    if (attention.edit)
+      mlac::buildEdit(builder, attention.edit, mapping, edit, scale);
     Value plan = kernel.getBody().front().getArguments().back();
     auto items = tile::ItemsOp::create(builder, loc, plan);
     tile::ReturnOp::create(builder, loc);
-    buildItem(items, kernel, mapping, scale, factor);
+    buildItem(items, kernel, mapping, scale, factor, edit);
   }
 
-  void buildItem(tile::ItemsOp items, tile::KernelOp kernel, IRMapping &mapping, Value scale, Value factor) {
+  void buildItem(tile::ItemsOp items, tile::KernelOp kernel, IRMapping &mapping, Value scale, Value factor, Region &edit) {
     Block &body = items.getBody().emplaceBlock();
     Value item = body.addArgument(tile::ItemType::get(context), loc);
     builder.setInsertionPointToStart(&body);
@@ -326,16 +355,16 @@ private:
     Value step = arith::ConstantOp::create(builder, loc, builder.getI32IntegerAttr(1));
     auto loop = scf::ForOp::create(builder, loc, range.getBegin(), range.getEnd(), step,
                                    ValueRange{zero, lowest, none});
-    buildStep(loop, query, mapping.lookup(attention.cache), item, scale);
+    buildStep(loop, query, mapping.lookup(attention.cache), item, scale, edit);
     auto [out, lse] = outputArguments(kernel, source.getNumArguments());
     tile::FinishOp::create(builder, loc, item, kernel.getBody().front().getArguments().back(), loop.getResult(0),
-                           loop.getResult(1), loop.getResult(2), factor, out, lse,
-                           attention.base.value_or(mla::LseBase::log2));
+                           loop.getResult(1), loop.getResult(2), factor, out, lse, sink(mapping),
+                           attention.base.value_or(mla::LseBase::log2), attention.sinkInLse);
     tile::YieldOp::create(builder, loc);
   }
 
   /// One KV tile: load, score, mask, softmax, accumulate.
-  void buildStep(scf::ForOp loop, Value query, Value cache, Value item, Value scale) {
+  void buildStep(scf::ForOp loop, Value query, Value cache, Value item, Value scale, Region &edit) {
     OpBuilder::InsertionGuard guard(builder);
     builder.setInsertionPointToStart(loop.getBody());
     Value tileIndex = loop.getInductionVar(), maximum = loop.getRegionIterArg(1);
@@ -349,7 +378,10 @@ private:
     auto scoreType = tileOf(kOpen, kOpen, f32);
     Value scores = tile::DotOp::create(builder, scoreLoc, scoreType, query, key);
     scores = tile::ScaleOp::create(builder, scoreLoc, scoreType, scores, scale);
-    scores = tile::MaskOp::create(builder, scoreLoc, scoreType, scores, item, tileIndex, attention.causal);
+    auto mask = tile::MaskOp::create(builder, scoreLoc, scoreType, scores, item, tileIndex, attention.causal,
+                                     window());
+    mask.getEdit().takeBody(edit);
+    scores = mask.getResult();
     auto softmax = tile::OnlineSoftmaxOp::create(
         builder, scoreLoc, TypeRange{tileOf(kOpen, kOpen, compute), maximum.getType(), maximum.getType(), maximum.getType()},
         scores, maximum, loop.getRegionIterArg(2));
@@ -362,13 +394,27 @@ private:
     scf::YieldOp::create(builder, loc, ValueRange{accumulator, softmax.getNewMaximum(), softmax.getNewSum()});
   }
 
+  IntegerAttr window() { return attention.window ? builder.getI64IntegerAttr(*attention.window) : IntegerAttr(); }
+
+  Value sink(IRMapping &mapping) {
+    mla::SinkOp sink = attention.sink;
+    return sink ? mapping.lookup(sink.getLogits()) : Value();
+  }
+
   void buildCombine() {
-    tile::KernelOp kernel = buildEntry((source.getSymName() + "_combine").str(), {});
+    SmallVector<std::pair<StringRef, Type>> inputs;
+    IRMapping mapping;
+    if (mla::SinkOp sink = attention.sink)
+      inputs.push_back({source.getArgName(cast<BlockArgument>(sink.getLogits()).getArgNumber()), sink.getLogits().getType()});
+    tile::KernelOp kernel = buildEntry((source.getSymName() + "_combine").str(), inputs);
+    if (mla::SinkOp sink = attention.sink)
+      mapping.map(sink.getLogits(), kernel.getArgument(0));
     OpBuilder::InsertionGuard guard(builder);
     builder.setInsertionPointToStart(&kernel.getBody().front());
-    auto [out, lse] = outputArguments(kernel, 0);
-    tile::CombineOp::create(builder, loc, kernel.getBody().front().getArguments().back(), out, lse,
-                            attention.base.value_or(mla::LseBase::log2), /*rows=*/0, kCombineThreads);
+    auto [out, lse] = outputArguments(kernel, inputs.size());
+    tile::CombineOp::create(builder, loc, kernel.getBody().front().getArguments().back(), out, lse, sink(mapping),
+                            attention.base.value_or(mla::LseBase::log2), attention.sinkInLse, /*rows=*/0,
+                            kCombineThreads);
     // A part's values of the row and its two statistics, for each 128 threads.
     int64_t parts = kCombineThreads / 128;
     kernel->setAttr("shared_bytes", builder.getI64IntegerAttr(parts * (4 * attention.valueWidth + 8)));

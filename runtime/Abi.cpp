@@ -32,6 +32,8 @@ std::vector<Param> operandParams(const Operand &operand) {
     return {{operand.name, ParamType::f32}};
   case Role::cache:
     return cacheParams(operand);
+  case Role::headValues:
+    return {{operand.name + ".data", ParamType::pointer}};
   case Role::query:
   case Role::output:
   case Role::lse:

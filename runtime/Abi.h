@@ -12,6 +12,7 @@
 //   cache, ragged   NAME.data ptr, NAME.stride_token i64, NAME.indptr ptr to i32[batch + 1]
 //   lse             NAME.data ptr to f32, NAME.stride_token i64, NAME.stride_head i64
 //   scalar          NAME f32
+//   head values     NAME.data ptr to f32[heads]
 //   the plan        plan.q_indptr ptr to i32[batch + 1], plan.kv_len ptr to i32[batch],
 //                   plan.work_indptr ptr to i32[grid + 1], plan.work ptr to WorkItem[],
 //                   plan.merges ptr to MergeItem[], plan.partial_out ptr to f32[slots][tile.rows][vDim],

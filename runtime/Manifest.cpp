@@ -63,6 +63,10 @@ static Json write(const Entry &entry) {
 
 static Json write(const Scale &scale) { return {{"constant", scale.constant}, {"scalars", scale.scalars}}; }
 
+static Json write(const ScoreEdit &edit) {
+  return {{"steps", edit.steps}, {"value", edit.value}, {"keep", edit.keep}};
+}
+
 static Json write(const KernelInfo &kernel) {
   return {{"name", kernel.name},
           {"heads", kernel.heads},
@@ -71,9 +75,13 @@ static Json write(const KernelInfo &kernel) {
           {"v_offset", kernel.vOffset},
           {"compute", name(kernel.compute)},
           {"causal", kernel.causal},
+          {"window", kernel.window},
+          {"sink", kernel.sink},
+          {"sink_in_lse", kernel.sinkInLse},
           {"lse", name(kernel.lse)},
           {"score_scale", write(kernel.scoreScale)},
           {"value_scale", write(kernel.valueScale)},
+          {"score_edit", write(kernel.scoreEdit)},
           {"operands", writeList<Operand>(kernel.operands, write)},
           {"tile", write(kernel.tile)},
           {"main", write(kernel.main)},
@@ -203,6 +211,14 @@ Scale readScale(const Reader &reader) {
   return scale;
 }
 
+ScoreEdit readEdit(const Reader &reader) {
+  ScoreEdit edit;
+  reader.read("steps", edit.steps);
+  reader.read("value", edit.value);
+  reader.read("keep", edit.keep);
+  return edit;
+}
+
 } // namespace
 
 //===--- What a kernel must satisfy
@@ -229,6 +245,26 @@ static void checkScale(const KernelInfo &kernel, const Scale &scale, const std::
   }
 }
 
+/// Edits may read scalars and head values.
+static void checkEdit(const KernelInfo &kernel, const std::string &path) {
+  auto known = [&](std::string_view name) {
+    const Operand *operand = kernel.find(name);
+    return operand && (operand->role == Role::scalar || operand->role == Role::headValues);
+  };
+  if (std::string problem = problemOf(kernel.scoreEdit, known); !problem.empty())
+    invalid(path, problem, "steps of runtime/ScoreEdit.h");
+}
+
+static void checkSink(const KernelInfo &kernel, const std::string &path) {
+  const Operand *operand = kernel.find(kernel.sink);
+  if (!kernel.sink.empty() && (!operand || operand->role != Role::headValues))
+    invalid(path, kernel.sink, "the name of head values");
+  for (const Operand &values : kernel.operands)
+    if (values.role == Role::headValues && values.shape != std::vector<int64_t>{kernel.heads})
+      invalid(path, fmt::format("{} of shape [{}]", values.name, fmt::join(values.shape, ", ")),
+              fmt::format("[{}]", kernel.heads));
+}
+
 static void checkEntry(const KernelInfo &kernel, const Entry &entry, const std::string &path) {
   constexpr int mostThreads = 1024;
   if (entry.name.empty())
@@ -253,6 +289,8 @@ static void checkKernel(const KernelInfo &kernel, const Reader &reader) {
     checkShape(kernel, Role::lse, {kernel.heads}, reader);
   checkScale(kernel, kernel.scoreScale, reader.pathOf("score_scale"));
   checkScale(kernel, kernel.valueScale, reader.pathOf("value_scale"));
+  checkEdit(kernel, reader.pathOf("score_edit"));
+  checkSink(kernel, reader.pathOf("sink"));
   checkEntry(kernel, kernel.main, reader.pathOf("main"));
   if (!kernel.combine.name.empty())
     checkEntry(kernel, kernel.combine, reader.pathOf("combine"));
@@ -269,9 +307,13 @@ static KernelInfo readKernel(const Reader &reader) {
   reader.readInteger("v_offset", kernel.vOffset, 0);
   reader.readEnum("compute", kernel.compute, parseDType);
   reader.read("causal", kernel.causal);
+  reader.readInteger("window", kernel.window, -1);
+  reader.read("sink", kernel.sink);
+  reader.read("sink_in_lse", kernel.sinkInLse);
   reader.readEnum("lse", kernel.lse, parseLseBase);
   kernel.scoreScale = readScale(reader.object("score_scale"));
   kernel.valueScale = readScale(reader.object("value_scale"));
+  kernel.scoreEdit = readEdit(reader.object("score_edit"));
   reader.readList("operands", kernel.operands, readOperand);
   kernel.tile = readTile(reader.object("tile"));
   kernel.main = readEntry(reader.object("main"));

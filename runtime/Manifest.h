@@ -5,7 +5,7 @@
 //
 //   // mlac artefact 1 <bytes of json> <crc32 of json>
 //   // {
-//   //   "version": 1,
+//   //   "version": 2,
 //   // ...
 //   // mlac ptx <bytes of ptx> <crc32 of ptx>
 //   .version 8.7
@@ -14,6 +14,7 @@
 
 #include "mla/Types.h"
 #include "runtime/Error.h"
+#include "runtime/ScoreEdit.h"
 
 #include <cstdint>
 #include <optional>
@@ -23,7 +24,7 @@
 
 namespace mla {
 
-enum class Role { query, cache, scalar, output, lse };
+enum class Role { query, cache, scalar, headValues, output, lse };
 std::string_view name(Role role);
 std::optional<Role> parseRole(std::string_view text);
 
@@ -33,7 +34,8 @@ struct Operand {
   Role role = Role::query;
   Layout layout = Layout::ragged;
   DType dtype = DType::f32;
-  /// Shape of one token: query and output [heads, dim], cache [dim], lse [heads], scalar [].
+  /// Shape of one token: query and output [heads, dim], cache [dim], lse and head values [heads],
+  /// scalar [].
   std::vector<int64_t> shape;
   /// Bytes that the base address and every stride (times the element size) are a multiple of.
   int alignment = 16;
@@ -69,14 +71,16 @@ struct Scale {
   bool operator==(const Scale &) const = default;
 };
 
-/// One kernel. Its meaning, per request, query token i and head h, over the cached rows c[j] that are visible
-/// (all of the request's, or with `causal` those with j <= i + kv_len - q_len):
+/// One kernel. Its meaning, per request, query token i at position p = i + kv_len - q_len and head h, over the cached
+/// rows c[j] that are visible (all of the request's; with `causal` those with j <= p, with a window those with
+/// j >= p - window, and those that the edit keeps):
 ///
-///   score[j] = scoreScale * sum_d q[i][h][d] * c[j][d]                    d < qkDim
-///   out[i][h][d] = valueScale * sum_j softmax(score)[j] * c[j][vOffset + d]   d < vDim
-///   lse[i][h] = log_base(sum_j exp(score[j]))
+///   score[j] = edit(scoreScale * sum_d q[i][h][d] * c[j][d])              d < qkDim
+///   weight[j] = exp(score[j]) / (exp(sink[h]) + sum_k exp(score[k]))      without exp(sink[h]) if there is none
+///   out[i][h][d] = valueScale * sum_j weight[j] * c[j][vOffset + d]           d < vDim
+///   lse[i][h] = log_base(sum_j exp(score[j])), with sinkInLse of exp(sink[h]) + that sum
 ///
-/// c holds decoded stored values. Without a visible row, out is 0 and lse is -inf.
+/// c holds decoded stored values. Without a visible row, out is 0 and the sum is 0, its lse -inf.
 struct KernelInfo {
   std::string name;
   int heads = 0;
@@ -85,9 +89,13 @@ struct KernelInfo {
   int vOffset = 0;
   DType compute = DType::f16;
   bool causal = false;
+  int64_t window = -1; ///< tokens before a query's own that it sees; -1: all
+  std::string sink;    ///< the head values that are a logit more in the softmax's sum; empty: none
+  bool sinkInLse = false;
   LseBase lse = LseBase::none;
   Scale scoreScale;
   Scale valueScale;
+  ScoreEdit scoreEdit; ///< empty: scores are only scaled
   std::vector<Operand> operands;
   Tile tile;
   Entry main;    ///< walks the work list
@@ -103,7 +111,7 @@ struct KernelInfo {
 };
 
 /// The manifest version this library writes and the newest it reads.
-inline constexpr int manifestVersion = 1;
+inline constexpr int manifestVersion = 2;
 
 struct Manifest {
   int version = manifestVersion;

@@ -17,6 +17,12 @@ int64_t visibleTokens(const KernelInfo &kernel, int64_t qLen, int64_t kvLen, int
   return std::clamp<int64_t>(lastToken + 1 + kvLen - qLen, 0, kvLen);
 }
 
+int64_t hiddenTokens(const KernelInfo &kernel, int64_t qLen, int64_t kvLen, int64_t row) {
+  if (kernel.window < 0)
+    return 0;
+  return std::clamp<int64_t>(row / kernel.heads + kvLen - qLen - kernel.window, 0, kvLen);
+}
+
 namespace {
 
 constexpr int64_t int32Max = std::numeric_limits<int32_t>::max();
@@ -25,6 +31,7 @@ constexpr int64_t int32Max = std::numeric_limits<int32_t>::max();
 struct Unit {
   int32_t request;
   int32_t rowBegin;
+  int32_t firstTile; ///< those before lie outside the window
   int32_t tiles;
   int32_t piece; ///< with fixed pieces, their length; else 0
   int64_t start;
@@ -40,9 +47,19 @@ void requireInt32(const char *what, int64_t count) {
                 "plan the batch in parts");
 }
 
+/// The most tokens that a row tile's window covers, rounded up to where its tiles start.
+int64_t windowTokens(const KernelInfo &kernel, int64_t kvLen) {
+  if (kernel.window < 0)
+    return kvLen;
+  int64_t queries = (kernel.tile.rows + kernel.heads - 1) / kernel.heads + 1;
+  return std::min(kvLen, kernel.window + queries + kernel.tile.tokens);
+}
+
 /// The length of a fixed piece: never below four tiles, or a merge costs more than the piece saves.
 int64_t fixedPiece(const KernelInfo &kernel, int64_t kvLen) {
-  int64_t tiles = (kvLen + kernel.tile.tokens - 1) / kernel.tile.tokens;
+  // Not causal, the window is open to the right.
+  int64_t tokens = kernel.causal ? windowTokens(kernel, kvLen) : kvLen;
+  int64_t tiles = (tokens + kernel.tile.tokens - 1) / kernel.tile.tokens;
   return std::max<int64_t>(4, (tiles + fixedPieces - 1) / fixedPieces);
 }
 
@@ -53,9 +70,11 @@ void appendRequest(const KernelInfo &kernel, int32_t request, int64_t qLen, int6
   for (int64_t rowBegin = 0; rowBegin < rows; rowBegin += kernel.tile.rows) {
     int64_t rowEnd = std::min(rowBegin + kernel.tile.rows, rows);
     int64_t tokens = visibleTokens(kernel, qLen, kvLen, rowEnd);
-    int64_t tiles = (tokens + kernel.tile.tokens - 1) / kernel.tile.tokens;
+    int64_t end = (tokens + kernel.tile.tokens - 1) / kernel.tile.tokens;
+    int64_t first = std::min(hiddenTokens(kernel, qLen, kvLen, rowBegin) / kernel.tile.tokens, end);
     int64_t start = units.empty() ? 0 : units.back().end();
-    units.push_back({request, static_cast<int32_t>(rowBegin), static_cast<int32_t>(tiles), piece, start});
+    units.push_back({request, static_cast<int32_t>(rowBegin), static_cast<int32_t>(first),
+                     static_cast<int32_t>(end - first), piece, start});
   }
 }
 
@@ -145,8 +164,8 @@ private:
   }
 
   void writePiece(const Unit &unit, int64_t begin, int64_t end) {
-    auto tileBegin = static_cast<int32_t>(begin - unit.start);
-    auto tileEnd = static_cast<int32_t>(std::min<int64_t>(end - unit.start, unit.tiles));
+    auto tileBegin = static_cast<int32_t>(unit.firstTile + begin - unit.start);
+    auto tileEnd = static_cast<int32_t>(unit.firstTile + std::min<int64_t>(end - unit.start, unit.tiles));
     bool whole = begin == unit.start && end == unit.end();
     int32_t slot = whole ? -1 : takeSlot(unit, begin == unit.start);
     plan.work.push_back({unit.request, unit.rowBegin, tileBegin, tileEnd, slot, {0, 0, 0}});
@@ -199,6 +218,8 @@ Plan makePlan(const KernelInfo &kernel, const PlanRequest &request) {
   std::vector<Unit> units = listUnits(kernel, request);
   if (!units.empty())
     writeLists(kernel, request, units, plan);
+  for (const Unit &unit : units)
+    plan.skippedTiles += unit.firstTile;
   plan.workIndptr.push_back(static_cast<int32_t>(plan.work.size()));
   computeSizes(kernel, plan);
   return plan;

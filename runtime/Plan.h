@@ -52,6 +52,7 @@ struct Plan {
   int64_t combineGrid = 0; ///< blocks of the combine kernel
   int64_t slots = 0;       ///< partial results
   int64_t tiles = 0;       ///< KV tiles over all items
+  int64_t skippedTiles = 0; ///< KV tiles before the windows of their row tiles, which no item visits
 
   int64_t partialOutBytes = 0; ///< exact
   int64_t partialLseBytes = 0; ///< exact
@@ -70,5 +71,9 @@ void checkPageTable(std::span<const int32_t> table, int64_t tableStride, std::sp
 /// Cached tokens that the packed rows before `rowEnd` of a request can see: what bounds a row tile's KV
 /// tiles.
 int64_t visibleTokens(const KernelInfo &kernel, int64_t qLen, int64_t kvLen, int64_t rowEnd);
+
+/// Cached tokens before the first that packed row `row` of a request can see; a window starts the row tile's KV tiles
+/// there.
+int64_t hiddenTokens(const KernelInfo &kernel, int64_t qLen, int64_t kvLen, int64_t row);
 
 } // namespace mla

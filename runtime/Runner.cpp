@@ -206,6 +206,7 @@ int64_t bytesCovered(const KernelInfo &kernel, const Plan &plan, int64_t rowByte
     int64_t rowEnd = std::min(int64_t{item.row_begin} + kernel.tile.rows, qLen * kernel.heads);
     int64_t visible = visibleTokens(kernel, qLen, plan.kvLen[item.request], rowEnd);
     int64_t begin = int64_t{item.tile_begin} * kernel.tile.tokens;
+    // What is hidden from all rows of the row tile still lies in the first tile, and is read.
     tokens += std::max<int64_t>(0, std::min(int64_t{item.tile_end} * kernel.tile.tokens, visible) - begin);
   }
   return tokens * rowBytes;
@@ -220,6 +221,7 @@ RunStats describe(const Device &device, const KernelInfo &kernel, const Plan &pl
   stats.grid = plan.grid;
   stats.items = static_cast<int64_t>(plan.work.size());
   stats.tiles = plan.tiles;
+  stats.skippedTiles = plan.skippedTiles;
   stats.splits = static_cast<int64_t>(plan.merges.size());
   stats.slots = plan.slots;
   stats.workspaceBytes = plan.partialOutBytes + plan.partialLseBytes;

@@ -37,6 +37,7 @@ struct RunStats {
   int64_t grid = 0;
   int64_t items = 0;
   int64_t tiles = 0;           ///< (row tile, KV tile) pairs
+  int64_t skippedTiles = 0;    ///< pairs outside of the window
   int64_t splits = 0;          ///< row tiles cut over several blocks
   int64_t slots = 0;           ///< partial results
   int64_t workspaceBytes = 0;  ///< for the partial results

@@ -1,5 +1,6 @@
 // The mla dialect's ops: syntax and verifier rules. A rule's id, in brackets, is the same in docs/language.md.
 #include "dialect/mla/MLA.h"
+#include "dialect/mla/ScoreRegion.h"
 
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/OpImplementation.h"
@@ -137,6 +138,28 @@ LogicalResult DotOp::verify() {
     return emitOpError() << "has scores of " << getScores().getType().getHeads() << " heads for a query of "
                          << query.front() << " [dot-query]";
   return verifyStorage(*this, getKey().getType(), "key", "dot-storage");
+}
+
+LogicalResult WindowOp::verify() {
+  if (getLeft() < 0)
+    return emitOpError() << "reaches " << getLeft() << " tokens to the left; 0 or more [window-left]";
+  return success();
+}
+
+LogicalResult EditOp::verify() {
+  for (Value scores : getScores())
+    if (scores.getType() != getResult().getType())
+      return emitOpError() << "makes " << getResult().getType() << " from " << scores.getType() << " [edit-scores]";
+  if (getScores().empty())
+    return emitOpError() << "edits no scores [edit-scores]";
+  return verifyScoreRegion(*this, getBody(), getScores().size(), getResult().getType().getHeads());
+}
+
+LogicalResult SinkOp::verify() {
+  if (getLogits().getType().getHeads() != getScores().getType().getHeads())
+    return emitOpError() << "has logits of " << getLogits().getType().getHeads() << " heads for scores of "
+                         << getScores().getType().getHeads() << " [sink-heads]";
+  return success();
 }
 
 LogicalResult SoftmaxOp::verify() {

@@ -1,6 +1,7 @@
 // The tile dialect's ops: verifier rules.
 #include "dialect/tile/Tile.h"
 
+#include "dialect/mla/ScoreRegion.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/Interfaces/FunctionImplementation.h"
 
@@ -91,6 +92,19 @@ LogicalResult DotOp::verify() {
   return success();
 }
 
+/// What tile.mask and tile.mask_scores have in common.
+template <typename OpT>
+static LogicalResult verifyMask(OpT op) {
+  if (op.getWindow().value_or(0) < 0)
+    return op.emitOpError() << "has a window of " << *op.getWindow() << " tokens; 0 or more [tile-window]";
+  auto kernel = op->template getParentOfType<KernelOp>();
+  if (op.getEdit().empty() || !kernel)
+    return success();
+  return mla::verifyScoreRegion(op, op.getEdit(), /*scores=*/1, kernel.getHeads());
+}
+
+LogicalResult MaskOp::verify() { return verifyMask(*this); }
+
 LogicalResult OnlineSoftmaxOp::verify() {
   for (Value stat : {getMaximum(), getSum(), getNewMaximum(), getNewSum(), getShrink()}) {
     auto type = cast<TileType>(stat.getType());
@@ -117,6 +131,8 @@ LogicalResult AllocOp::verify() {
     return emitOpError() << "offset " << getOffset() << " is not a multiple of 16 [alloc-align]";
   return success();
 }
+
+LogicalResult MaskScoresOp::verify() { return verifyMask(*this); }
 
 LogicalResult CopyOp::verify() {
   if (getSource().getType().getWidth() != getRing().getType().getColumns() ||

@@ -49,6 +49,7 @@ struct Config {
   std::optional<int64_t> heads, qkDim, vDim;
   std::optional<Layout> layout; ///< of the cache
   std::optional<bool> causal;
+  std::optional<int64_t> window; ///< tokens to the left; -1: no window
   std::optional<LseBase> lse; ///< none: the caller passes no LSE; refused if the kernel writes one
 
   Capacity capacity;
@@ -78,9 +79,13 @@ public:
   DType outDType() const;
   Layout layout() const;
   bool causal() const;
+  /// Tokens before a query's own position that it sees; -1: all of them.
+  int64_t window() const;
   LseBase lse() const;
   /// Names of the f32 scalars that run() needs, in order of declaration.
   std::span<const std::string> scalars() const;
+  /// Names of the head values that run() needs, such as slopes and sinks, in order of declaration.
+  std::span<const std::string> headValues() const;
 
   /// Throws Error configMismatch, capacityMissing, capacityExceeded, blockCount or tooLarge for what
   /// prepare() would refuse; `blocks` must be given.
@@ -96,7 +101,7 @@ public:
 protected:
   KernelDescription() = default;
   std::shared_ptr<const KernelInfo> kernel;
-  std::shared_ptr<const std::vector<std::string>> scalarNames;
+  std::shared_ptr<const std::vector<std::string>> scalarNames, headValueNames;
 };
 
 /// Device memory of the caller. Needs no particular contents and keeps none: any number of plans may use the
@@ -151,10 +156,18 @@ struct Cache {
   DevicePtr indptr = 0; ///< i32[batch + 1], device memory
 };
 
-/// A named f32 of the kernel, such as a scale; finite and above 0.
+/// A named f32 of the kernel; finite, and above 0 if it is a scale of scores or values.
 struct Scalar {
   std::string_view name;
   float value = 0;
+};
+
+/// A named list of the kernel, an f32 for each of its heads, head after head in device memory. Any values; an infinity
+/// means what it does in the formula that the program writes.
+struct HeadValues {
+  std::string_view name;
+  DevicePtr data = 0;
+  int64_t heads = 0;
 };
 
 struct Operands {
@@ -163,6 +176,7 @@ struct Operands {
   Tensor out;
   Tensor lse; ///< ignored if the kernel has none
   std::span<const Scalar> scalars;
+  std::span<const HeadValues> headValues;
 };
 
 /// What a plan decided, for logs and tests.
@@ -171,6 +185,7 @@ struct PlanStats {
   int64_t combineGrid = 0;
   int64_t items = 0;
   int64_t tiles = 0; ///< (row tile, KV tile) pairs
+  int64_t skippedTiles = 0; ///< pairs outside of the kernel's window, which are not visited
   int64_t splits = 0;
   int64_t slots = 0;
 };

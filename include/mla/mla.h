@@ -110,6 +110,7 @@ typedef struct mla_kernel_info {
   mla_layout layout; /* of the cache */
   int causal;
   mla_lse_base lse;
+  int64_t window; /* tokens before a query's own position that it sees; -1: all */
 } mla_kernel_info;
 
 MLA_API mla_status mla_kernel_describe(const mla_kernel *kernel, mla_kernel_info *info);
@@ -177,12 +178,21 @@ typedef struct mla_scalar {
   float value;
 } mla_scalar;
 
+/* One f32 for each head, head after head in device memory: slopes, sinks. */
+typedef struct mla_head_values {
+  const char *name;
+  uint64_t data;
+  int64_t heads;
+} mla_head_values;
+
 typedef struct mla_operands {
   size_t size;
   mla_tensor query, out, lse;
   mla_cache cache;
   const mla_scalar *scalars;
   size_t scalar_count;
+  const mla_head_values *head_values;
+  size_t head_value_count;
 } mla_operands;
 
 MLA_API mla_status mla_run(mla_plan *plan, const mla_operands *operands, uint64_t stream);

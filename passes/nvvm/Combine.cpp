@@ -1,6 +1,6 @@
 // Merging partial results: a block a row. Its threads form parts that take turns at the row's slots, each thread four
 // dimensions; at the end the parts meet in shared memory.
-#include "passes/nvvm/Lowering.h"
+#include "passes/nvvm/Sink.h"
 
 using namespace mlir;
 using namespace mlac;
@@ -50,7 +50,7 @@ public:
       : e(e), op(op), plan(adaptor.getPlan()), out(adaptor.getOut()), lseValues(adaptor.getLse()),
         outElement(op.getOut().getType().getElementType()), width(op.getOut().getType().getWidth()),
         rows(op.getRows()), parts(op.getThreads() / threadsPerPart()), heads(headsOf(op)),
-        part(e.divU(e.thread(), threadsPerPart())), dim(e.mul(e.remU(e.thread(), threadsPerPart()), kDims)) {}
+        sinks(adaptor.getSink()), part(e.divU(e.thread(), threadsPerPart())), dim(e.mul(e.remU(e.thread(), threadsPerPart()), kDims)) {}
 
   void run() {
     Value block = e.call1(Instr::BlockId, {});
@@ -124,8 +124,13 @@ private:
   }
 
   void write(const State &merged, Value token, Value head) {
-    Value empty = e.equalF(merged.sum, e.f32(0.0));
-    Value factor = e.select(empty, e.f32(0.0), e.reciprocal(merged.sum));
+    RowSum row{merged.maximum, merged.sum}, all = row;
+    Value factor = e.reciprocal(row.sum);
+    if (!sinks.empty()) {
+      all = withSink(e, row, loadSink(e, sinks.front(), head));
+      factor = e.mulF(e.exp2(e.subF(row.maximum, all.reference(e))), e.reciprocal(all.sum));
+    }
+    factor = e.select(e.equalF(row.sum, e.f32(0.0)), e.f32(0.0), factor);
     int64_t bytes = outElement.getIntOrFloatBitWidth() / 8;
     e.when(e.less(dim, width), [&] {
       Value address = e.offset(out.address(e, token, head, bytes), e.mul(e.widen(dim), bytes));
@@ -133,7 +138,7 @@ private:
     });
     if (!lseValues.empty())
       e.when(e.equal(e.thread(), 0), [&] {
-        Value lse = e.select(empty, e.f32(-kInfinity), e.addF(merged.maximum, e.log2(merged.sum)));
+        Value lse = (op.getSinkInLse() ? all : row).lse(e);
         storeLse(e, HeadsView(lseValues), token, head, lse, op.getBase());
       });
   }
@@ -156,7 +161,7 @@ private:
   tile::CombineOp op;
   PlanView plan;
   HeadsView out;
-  ValueRange lseValues;
+  ValueRange lseValues, sinks;
   Type outElement;
   int64_t width, rows, parts, heads;
   Value part, dim, row;

@@ -94,6 +94,9 @@ std::pair<Value, Value> convertBytes(Emitter &e, Value word, Element storage, El
 /// Where packed row `row` of the item (a register) lies: query token of the request, head.
 std::pair<Value, Value> tokenAndHead(Emitter &e, Value row, int64_t heads);
 
+/// The f32 of one head in a list of head values.
+Value loadHeadValue(Emitter &e, Value values, Value head);
+
 /// Stores one f32 log-sum-exp (base 2) in its declared base.
 void storeLse(Emitter &e, const HeadsView &lse, Value token, Value head, Value lse2, mlir::mla::LseBase base);
 

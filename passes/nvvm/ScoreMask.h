@@ -1,4 +1,4 @@
-// What happens to a score between the product and the softmax: scale and mask, whichever schedule family holds it.
+// What happens to a score between the product and the softmax: scale, edit and mask, whichever schedule family holds it.
 #pragma once
 
 #include "passes/nvvm/Lowering.h"
@@ -22,9 +22,14 @@ struct ScoreLengths {
   Value query, cached;
 };
 
+/// What tile.mask_scores says, for any op that says it.
 struct ScoreRules {
   Value scale;
   bool causal;
+  std::optional<int64_t> window;
+  mlir::Region *edit; // null or empty: none
+  /// What a value from outside the edit is by now.
+  std::function<Value(Value)> captured;
 };
 
 /// The scores as the softmax takes them: -inf where the row may not see the token.

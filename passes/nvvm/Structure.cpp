@@ -10,6 +10,8 @@ using namespace mlac;
 static SmallVector<StringRef> partsOf(Type type) {
   if (isa<tile::PlanType>(type))
     return {"q_indptr", "kv_len", "work_indptr", "work", "merges", "partial_out", "partial_lse"};
+  if (isa<mla::HeadValuesType>(type))
+    return {"data"};
   auto buffer = dyn_cast<mla::BufferType>(type);
   if (!buffer)
     return {""};

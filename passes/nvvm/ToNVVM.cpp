@@ -34,6 +34,9 @@ TileTypeConverter::TileTypeConverter(MLIRContext *context) {
     convertBuffer(type, results);
     return success();
   });
+  addConversion([](mla::HeadValuesType type) -> Type {
+    return LLVM::LLVMPointerType::get(type.getContext(), kGlobal);
+  });
   addConversion([](tile::PlanType type, SmallVectorImpl<Type> &results) -> std::optional<LogicalResult> {
     results.append(7, LLVM::LLVMPointerType::get(type.getContext(), kGlobal));
     return success();
@@ -130,6 +133,14 @@ std::pair<Value, Value> convertBytes(Emitter &e, Value word, Element storage, El
 
 std::pair<Value, Value> tokenAndHead(Emitter &e, Value row, int64_t heads) {
   return {e.divU(row, heads), e.remU(row, heads)};
+}
+
+Value loadHeadValue(Emitter &e, Value values, Value head) {
+  // Nothing writes them during a launch: loads may leave loops.
+  Value address = e.offset(values, e.mul(e.widen(head), 4));
+  auto load = LLVM::LoadOp::create(e.builder, e.loc, e.f32(), address, /*alignment=*/4);
+  load.setInvariant(true);
+  return load;
 }
 
 void storeLse(Emitter &e, const HeadsView &lse, Value token, Value head, Value lse2, mla::LseBase base) {

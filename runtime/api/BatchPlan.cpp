@@ -145,6 +145,7 @@ void BatchPlan::Impl::remember(const Plan &made, const Lengths &lengths) {
   stats.combineGrid = config.graph ? sizes.merges * info().tile.rows : made.combineGrid;
   stats.items = static_cast<int64_t>(made.work.size());
   stats.tiles = made.tiles;
+  stats.skippedTiles = made.skippedTiles;
   stats.splits = static_cast<int64_t>(made.merges.size());
   stats.slots = made.slots;
   main.grid = static_cast<uint32_t>(stats.grid);
@@ -176,7 +177,9 @@ void BatchPlan::Impl::checkOperands(const Operands &operands) const {
   checkCache(*kernel.find(Role::cache), operands.cache, expected);
   for (const Operand &operand : kernel.operands)
     if (operand.role == Role::scalar)
-      scalarValue(operand.name, operands.scalars);
+      scalarValue(kernel, operand.name, operands.scalars);
+    else if (operand.role == Role::headValues)
+      headValuesOf(operand, operands.headValues);
 }
 
 void BatchPlan::Impl::checkTable(const Cache &cache, Stream stream) const {
@@ -201,10 +204,12 @@ void BatchPlan::Impl::writeOperands(const Operands &operands, Words &into) const
   if (info().lse != LseBase::none)
     writeTensor(into, vocabulary.lse, operands.lse);
   writeCache(into, vocabulary.cache, operands.cache, info().find(Role::cache)->layout, division);
-  size_t next = 0;
+  size_t next = 0, nextList = 0;
   for (const Operand &operand : info().operands)
     if (operand.role == Role::scalar)
-      into[vocabulary.scalars[next++]] = std::bit_cast<uint32_t>(scalarValue(operand.name, operands.scalars));
+      into[vocabulary.scalars[next++]] = std::bit_cast<uint32_t>(scalarValue(info(), operand.name, operands.scalars));
+    else if (operand.role == Role::headValues)
+      into[vocabulary.headValues[nextList++]] = headValuesOf(operand, operands.headValues).data;
 }
 
 void BatchPlan::Impl::launch(const Binding &binding, Launch &launch, Words &values, Stream stream) {

@@ -21,6 +21,8 @@ Vocabulary::Vocabulary(const KernelInfo &kernel) {
     auto place = static_cast<uint16_t>(places.size());
     if (operand.role == Role::scalar)
       scalars.push_back(place);
+    else if (operand.role == Role::headValues)
+      headValues.push_back(place);
     else
       (operand.role == Role::query    ? query
        : operand.role == Role::cache  ? cache

@@ -30,7 +30,7 @@ public:
 
   // Places of the first word of each group; the rest follow in the order of runtime/Abi.h.
   uint16_t plan = 0, query = 0, cache = 0, out = 0, lse = 0, states = 0;
-  std::vector<uint16_t> scalars; ///< in the kernel's order
+  std::vector<uint16_t> scalars, headValues; ///< in the kernel's order
 
 private:
   void add(const std::vector<Param> &params);

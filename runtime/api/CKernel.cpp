@@ -48,8 +48,19 @@ public:
       const mla_scalar &scalar = (&required(c.scalars, "operands.scalars"))[i];
       scalars[i] = {&required(scalar.name, "a scalar's name"), scalar.value};
     }
-    operands = {
-        convert(c.query), convert(c.cache), convert(c.out), convert(c.lse), {scalars.data(), c.scalar_count}};
+    if (c.head_value_count > headValues.size())
+      throw mla::Error(mla::Error::Code::badArgument, "operands.head_value_count",
+                       std::to_string(c.head_value_count), "at most " + std::to_string(headValues.size()));
+    for (size_t i = 0; i < c.head_value_count; ++i) {
+      const mla_head_values &list = (&required(c.head_values, "operands.head_values"))[i];
+      headValues[i] = {&required(list.name, "the name of head values"), list.data, list.heads};
+    }
+    operands = {convert(c.query),
+                convert(c.cache),
+                convert(c.out),
+                convert(c.lse),
+                {scalars.data(), c.scalar_count},
+                {headValues.data(), c.head_value_count}};
   }
   ConvertedOperands(const ConvertedOperands &) = delete;
   ConvertedOperands &operator=(const ConvertedOperands &) = delete;
@@ -58,6 +69,7 @@ public:
 
 private:
   std::array<mla::Scalar, 64> scalars;
+  std::array<mla::HeadValues, 16> headValues;
 };
 
 //===-- Kernels --===//
@@ -88,7 +100,8 @@ mla_status mla_kernel_describe(const mla_kernel *kernel, mla_kernel_info *info) 
              static_cast<mla_dtype>(k.outDType()),
              static_cast<mla_layout>(k.layout()),
              k.causal(),
-             static_cast<mla_lse_base>(k.lse())};
+             static_cast<mla_lse_base>(k.lse()),
+             k.window()};
   });
 }
 

@@ -32,6 +32,7 @@ static void compareWithKernel(const KernelInfo &kernel, const Config &config) {
   compare("the dims of the output", config.vDim, int64_t{kernel.vDim}, number);
   compare("the cache's layout", config.layout, kernel.find(Role::cache)->layout, nameOf);
   compare("causal", config.causal, kernel.causal, yesNo);
+  compare("the window", config.window, kernel.window, number);
   compare("the base of the LSE", config.lse, kernel.lse, nameOf);
 }
 

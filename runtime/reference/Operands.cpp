@@ -20,6 +20,21 @@ static auto *findRole(Tensors &tensors, Role role) {
 HostTensor *HostOperands::find(Role role) { return findRole(tensors, role); }
 const HostTensor *HostOperands::find(Role role) const { return findRole(tensors, role); }
 
+template <typename Tensors>
+static auto *findName(Tensors &tensors, std::string_view name) {
+  auto found = std::find_if(tensors.begin(), tensors.end(),
+                            [&](const HostTensor &t) { return t.operand.name == name; });
+  return found == tensors.end() ? nullptr : &*found;
+}
+
+HostTensor *HostOperands::find(std::string_view name) { return findName(tensors, name); }
+const HostTensor *HostOperands::find(std::string_view name) const { return findName(tensors, name); }
+
+double HostOperands::headValue(std::string_view name, int64_t head) const {
+  const HostTensor &tensor = *find(name);
+  return decode(tensor.operand.dtype, loadCode(tensor.operand.dtype, tensor.data(), head));
+}
+
 int64_t HostOperands::cacheRow(const HostTensor &cache, int64_t request, int64_t token) const {
   if (cache.operand.layout == Layout::ragged)
     return (cacheIndptr[request] + token) * cache.strideToken;
@@ -113,6 +128,9 @@ private:
     case Role::scalar:
       made.scalars[operand.name] = scalarValue(operand.name);
       break;
+    case Role::headValues:
+      makeHeadValues(operand);
+      break;
     case Role::query:
       makeQuery(operand);
       break;
@@ -129,7 +147,11 @@ private:
   float scalarValue(const std::string &name) const {
     const auto &ofValue = kernel.valueScale.scalars;
     bool scalesValues = std::find(ofValue.begin(), ofValue.end(), name) != ofValue.end();
-    return scalesValues ? 0.5f : static_cast<float>(1 / std::sqrt(192.0));
+    const auto &ofScores = kernel.scoreScale.scalars;
+    if (scalesValues)
+      return 0.5f;
+    bool scalesScores = std::find(ofScores.begin(), ofScores.end(), name) != ofScores.end();
+    return scalesScores ? static_cast<float>(1 / std::sqrt(192.0)) : 2.0f;
   }
 
   /// An aligned stride above `elements`: the next one where operands are packed, else one further.
@@ -184,6 +206,19 @@ private:
     for (int64_t token = 0; token < tensor.tokens; ++token)
       for (int64_t head = 0; head < heads; ++head)
         fillRow(tensor, tensor.element(token, head), dims, codes);
+  }
+
+  /// The allocation ends with the last head.
+  void makeHeadValues(const Operand &operand) {
+    HostTensor &tensor = addTensor(operand, 1);
+    tensor.strideHead = 1;
+    allocate(tensor, lead(operand), operand.shape[0], 0);
+    std::normal_distribution<double> normal;
+    for (int64_t head = 0; head < operand.shape[0]; ++head) {
+      double slope = std::exp2(-8 * static_cast<double>(head + 1) / static_cast<double>(operand.shape[0]));
+      double value = operand.name == kernel.sink ? normal(random) : slope;
+      storeCode(operand.dtype, tensor.data(), head, encode(operand.dtype, value));
+    }
   }
 
   void makeOutput(const Operand &operand) {
