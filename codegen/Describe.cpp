@@ -115,10 +115,12 @@ static ::mla::KernelInfo describeKernel(LLVM::LLVMFuncOp main, LLVM::LLVMFuncOp 
   kernel.vOffset = number("v_offset");
   kernel.compute = dtypeOf(main->getAttrOfType<TypeAttr>("compute").getValue());
   kernel.causal = info.getAs<BoolAttr>("causal").getValue();
-  kernel.window = info.getAs<IntegerAttr>("window").getInt();
-  if (auto sink = info.getAs<StringAttr>("sink"))
+  if (auto window = info.getAs<IntegerAttr>("window"))
+    kernel.window = window.getInt();
+  if (auto sink = info.getAs<StringAttr>("sink")) {
     kernel.sink = sink.getValue().str();
-  kernel.sinkInLse = info.getAs<BoolAttr>("sink_in_lse").getValue();
+    kernel.sinkInLse = info.getAs<BoolAttr>("sink_in_lse").getValue();
+  }
   kernel.scoreEdit = describeEdit(info);
   StringRef base = info.getAs<StringAttr>("lse").getValue();
   kernel.lse = ::mla::parseLseBase({base.data(), base.size()}).value_or(::mla::LseBase::none);

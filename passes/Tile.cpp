@@ -220,11 +220,13 @@ FailureOr<DictionaryAttr> describe(mla::KernelOp kernel, const Attention &attent
   auto name = [&](Value v) { return b.getStringAttr(kernel.getArgName(cast<BlockArgument>(v).getArgNumber())); };
   auto number = [&](int64_t n) { return b.getI64IntegerAttr(n); };
   auto named = [&](StringRef key, Attribute value) { return b.getNamedAttr(key, value); };
-  SmallVector<NamedAttribute> scores{named("causal", b.getBoolAttr(attention.causal)),
-                                     named("window", number(attention.window.value_or(-1))),
-                                     named("sink_in_lse", b.getBoolAttr(attention.sinkInLse))};
-  if (mla::SinkOp sink = attention.sink)
+  SmallVector<NamedAttribute> scores{named("causal", b.getBoolAttr(attention.causal))};
+  if (attention.window)
+    scores.push_back(named("window", number(*attention.window)));
+  if (mla::SinkOp sink = attention.sink) {
     scores.push_back(named("sink", name(sink.getLogits())));
+    scores.push_back(named("sink_in_lse", b.getBoolAttr(attention.sinkInLse)));
+  }
   if (attention.edit)
     scores.push_back(named("score_edit", mlac::describeEdit(kernel, attention.edit)));
   SmallVector<NamedAttribute> all{

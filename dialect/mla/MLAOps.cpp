@@ -141,8 +141,8 @@ LogicalResult DotOp::verify() {
 }
 
 LogicalResult WindowOp::verify() {
-  if (getLeft() < 0)
-    return emitOpError() << "reaches " << getLeft() << " tokens to the left; 0 or more [window-left]";
+  if (int64_t left = getLeft(); left < 0)
+    return emitOpError() << "reaches " << left << " tokens to the left; 0 or more [window-left]";
   return success();
 }
 

@@ -149,7 +149,8 @@ def Tile_FinishRowsOp : Tile_Op<"finish_rows", [AttrSizedOperandSegments]> {
                        EnumProp<MLA_LseBase>:$base, UnitAttr:$sink_in_lse);
   let results = (outs Tile_FragmentType:$rowFactor);
   let assemblyFormat = [{ $item `,` $plan `,` $maximum `,` $stats `times` $factor (`,` `lse` $base $lse^)?
-                          (`,` `sink` $sink^ `:` type($sink))? attr-dict `:` type($maximum) `,` type($stats) (`,` type($lse)^)? `->` type($rowFactor) }];
+                          (`sink` $sink^)? attr-dict `:` type($maximum) `,` type($stats) (`,` type($lse)^)?
+                          (`sink` type($sink)^)? `->` type($rowFactor) }];
 }
 
 def Tile_MergeGroupsOp : Tile_Op<"merge_groups", [AllTypesMatch<["accumulator", "result"]>]> {

@@ -95,8 +95,8 @@ LogicalResult DotOp::verify() {
 /// What tile.mask and tile.mask_scores have in common.
 template <typename OpT>
 static LogicalResult verifyMask(OpT op) {
-  if (op.getWindow().value_or(0) < 0)
-    return op.emitOpError() << "has a window of " << *op.getWindow() << " tokens; 0 or more [tile-window]";
+  if (auto window = int64_t(op.getWindow().value_or(0)); window < 0)
+    return op.emitOpError() << "has a window of " << window << " tokens; 0 or more [tile-window]";
   auto kernel = op->template getParentOfType<KernelOp>();
   if (op.getEdit().empty() || !kernel)
     return success();

@@ -166,8 +166,9 @@ def Tile_FinishOp : Tile_Op<"finish", [AttrSizedOperandSegments]> {
                        Tile_TileType:$sum, F32:$factor, MLA_BufferType:$out, Optional<MLA_BufferType>:$lse,
                        Optional<MLA_HeadValuesType>:$sink, EnumProp<MLA_LseBase>:$base, UnitAttr:$sink_in_lse);
   let assemblyFormat = [{ $item `,` $plan `,` $accumulator `,` $maximum `,` $sum `,` $factor `to` $out
-                          (`,` `lse` $base $lse^)? (`,` `sink` $sink^ `:` type($sink))? attr-dict
-                          `:` type($accumulator) `,` type($maximum) `,` type($sum) `to` type($out) (`,` type($lse)^)? }];
+                          (`,` `lse` $base $lse^)? (`sink` $sink^)? attr-dict
+                          `:` type($accumulator) `,` type($maximum) `,` type($sum) `to` type($out) (`,` type($lse)^)?
+                          (`sink` type($sink)^)? }];
 }
 
 def Tile_CombineOp : Tile_Op<"combine", [AttrSizedOperandSegments]> {
@@ -176,8 +177,8 @@ def Tile_CombineOp : Tile_Op<"combine", [AttrSizedOperandSegments]> {
   let arguments = (ins Tile_PlanType:$plan, MLA_BufferType:$out, Optional<MLA_BufferType>:$lse,
                        Optional<MLA_HeadValuesType>:$sink, EnumProp<MLA_LseBase>:$base, UnitAttr:$sink_in_lse,
                        I64Attr:$rows, I64Attr:$threads);
-  let assemblyFormat = [{ $plan `to` $out (`,` `lse` $base $lse^)? (`,` `sink` $sink^ `:` type($sink))? attr-dict
-                          `:` type($out) (`,` type($lse)^)? }];
+  let assemblyFormat = [{ $plan `to` $out (`,` `lse` $base $lse^)? (`sink` $sink^)? attr-dict
+                          `:` type($out) (`,` type($lse)^)? (`sink` type($sink)^)? }];
 }
 
 def Tile_MergeOp : Tile_Op<"merge", [SameVariadicOperandSize]> {

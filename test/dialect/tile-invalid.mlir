@@ -372,3 +372,49 @@ tile.kernel @"copy-width"(%kv: !mla.buffer<paged, 576xf8E4M3FN>, %at: !tile.addr
   tile.copy %kv at %at to %ring[%i] if %yes : <paged, 576xf8E4M3FN>, <2> to <2x64x576xf8E5M2, pitch = 592>
   tile.return
 }
+
+// -----
+
+tile.kernel @"tile-window"(%plan: !tile.plan) attributes {compute = f16, heads = 8 : i64} {
+  tile.items %plan {
+  ^bb0(%item: !tile.item):
+    %begin, %end = tile.range %item
+    %s = tile.fill 0.0 : <?x?xf32>
+    // expected-error@+1 {{'tile.mask' op has a window of -1 tokens; 0 or more [tile-window]}}
+    %m = tile.mask window -1 %s[%item, %begin] : <?x?xf32>
+  }
+  tile.return
+}
+
+// -----
+
+tile.kernel @"edit-heads"(%plan: !tile.plan, %values: !mla.head_values<4>) attributes {compute = f16, heads = 8 : i64} {
+  tile.items %plan {
+  ^bb0(%item: !tile.item):
+    %begin, %end = tile.range %item
+    %s = tile.fill 0.0 : <?x?xf32>
+    %m = tile.mask %s[%item, %begin] edit {
+    ^bb0(%x: f32, %q_pos: i32, %kv_pos: i32, %head: i32):
+      // expected-error@+1 {{'mla.head_value' op reads values of 4 heads for scores of 8 [edit-heads]}}
+      %value = mla.head_value %values : <4>
+      mla.yield %value
+    } : <?x?xf32>
+  }
+  tile.return
+}
+
+// -----
+
+tile.kernel @"edit-arguments"(%plan: !tile.plan, %f: f32) attributes {compute = f16, heads = 8 : i64} {
+  tile.items %plan {
+  ^bb0(%item: !tile.item):
+    %begin, %end = tile.range %item
+    %s = tile.splat 0.0 : <accumulator, 16x8xf32>
+    // expected-error@+1 {{'tile.mask_scores' op has a region with 1 f32 and 3 i32 arguments [edit-arguments]}}
+    %m = tile.mask_scores %s[%item, %begin] scale %f edit {
+    ^bb0(%x: f32):
+      mla.yield %x
+    } : <accumulator, 16x8xf32>
+  }
+  tile.return
+}

@@ -38,6 +38,16 @@ tile.kernel @values(%q: !mla.buffer<ragged, 8x576xbf16> {mla.name = "q"}, %kv: !
     %all = tile.mask %scaled[%item, %begin] : <?x?xf32>
     // CHECK: %[[SCORES:.+]] = tile.mask causal %[[SCALED]][%[[ITEM]], %[[BEGIN]]] : <?x?xf32>
     %scores = tile.mask causal %scaled[%item, %begin] : <?x?xf32>
+    // CHECK: tile.mask causal window 7 %[[SCALED]][%[[ITEM]], %[[BEGIN]]] edit {
+    // CHECK-NEXT: ^bb0(%[[X:.+]]: f32, %{{.+}}: i32, %{{.+}}: i32, %{{.+}}: i32):
+    // CHECK-NEXT: %[[N:.+]] = arith.negf %[[X]] : f32
+    // CHECK-NEXT: mla.yield %[[N]]
+    // CHECK-NEXT: } : <?x?xf32>
+    %edited = tile.mask causal window 7 %scaled[%item, %begin] edit {
+    ^bb0(%x: f32, %q_pos: i32, %kv_pos: i32, %head: i32):
+      %n = arith.negf %x : f32
+      mla.yield %n
+    } : <?x?xf32>
     // CHECK: %[[P:.+]], %[[MAX:.+]], %[[SUM:.+]], %[[SHRINK:.+]] = tile.online_softmax %[[SCORES]], %[[LOW]], %[[LOW]]
     // CHECK-SAME: : (!tile.tile<?x?xf32>, !tile.tile<?x1xf32>, !tile.tile<?x1xf32>) -> (!tile.tile<?x?xf16>, !tile.tile<?x1xf32>, !tile.tile<?x1xf32>, !tile.tile<?x1xf32>)
     %p, %max, %sum, %shrink = tile.online_softmax %scores, %low, %low
@@ -128,6 +138,14 @@ tile.kernel @scheduled(%q: !mla.buffer<ragged, 8x576xbf16>, %kv: !mla.buffer<pag
     %scores = tile.mask_scores causal %dot[%item, %stage] scale %s : <accumulator, 32x16xf32>
     // CHECK-NEXT: %{{.+}} = tile.mask_scores %[[DOT]][%[[ITEM]], %{{.+}}] scale %[[S]] : <accumulator, 32x16xf32>
     %all = tile.mask_scores %dot[%item, %stage] scale %s : <accumulator, 32x16xf32>
+    // CHECK-NEXT: tile.mask_scores window 0 %[[DOT]][%[[ITEM]], %{{.+}}] scale %[[S]] edit {
+    // CHECK-NEXT: ^bb0(%[[X:.+]]: f32, %{{.+}}: i32, %{{.+}}: i32, %{{.+}}: i32):
+    // CHECK-NEXT: mla.yield %[[X]]
+    // CHECK-NEXT: } : <accumulator, 32x16xf32>
+    %edited = tile.mask_scores window 0 %dot[%item, %stage] scale %s edit {
+    ^bb0(%x: f32, %q_pos: i32, %kv_pos: i32, %head: i32):
+      mla.yield %x
+    } : <accumulator, 32x16xf32>
     // CHECK-NEXT: tile.store_maxima %[[SCORES]] to %[[MAXIMA]] : <accumulator, 32x16xf32> to <4x1x16xf32, pitch = 64>
     tile.store_maxima %scores to %maxima : <accumulator, 32x16xf32> to <4x1x16xf32, pitch = 64>
     // CHECK-NEXT: %[[LOW:.+]] = tile.splat 0xFF800000 : <stats, 1x16xf32>
@@ -155,5 +173,17 @@ tile.kernel @scheduled(%q: !mla.buffer<ragged, 8x576xbf16>, %kv: !mla.buffer<pag
     // CHECK-NEXT: tile.store_result %[[ITEM]], %[[PLAN]], %[[MERGED]] from f8E4M3FN width 512 to %[[O]] : <accumulator, 256x16xf32> to <ragged, 8x512xbf16>
     tile.store_result %item, %plan, %merged from f8E4M3FN width 512 to %o : <accumulator, 256x16xf32> to <ragged, 8x512xbf16>
   }
+  tile.return
+}
+
+// Sinks, counted in the log-sum-exp or not.
+// CHECK-LABEL: tile.kernel @sinks
+tile.kernel @sinks(%o: !mla.buffer<ragged, 8x512xbf16>, %lse: !mla.buffer<ragged, 8x1xf32, align = 4>,
+                   %sinks: !mla.head_values<8>, %plan: !tile.plan) attributes {compute = f16, heads = 8 : i64} {
+  // CHECK: tile.combine %{{.+}} to %{{.+}}, lse ln %{{.+}} sink %{{.+}} {rows = 8 : i64, sink_in_lse, threads = 512 : i64} : <ragged, 8x512xbf16>, !mla.buffer<ragged, 8x1xf32, align = 4> sink !mla.head_values<8>
+  tile.combine %plan to %o, lse ln %lse sink %sinks {rows = 8 : i64, sink_in_lse, threads = 512 : i64}
+      : <ragged, 8x512xbf16>, !mla.buffer<ragged, 8x1xf32, align = 4> sink !mla.head_values<8>
+  // CHECK: tile.combine %{{.+}} to %{{.+}} sink %{{.+}} {rows = 8 : i64, threads = 512 : i64} : <ragged, 8x512xbf16> sink !mla.head_values<8>
+  tile.combine %plan to %o sink %sinks {rows = 8 : i64, threads = 512 : i64} : <ragged, 8x512xbf16> sink !mla.head_values<8>
   tile.return
 }

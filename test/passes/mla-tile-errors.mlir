@@ -40,7 +40,7 @@ mla.kernel @"attention-form"(%kv: !mla.buffer<paged, 512xf16>, %p: !mla.probs<8>
 
 mla.kernel @"attention-form"(%kv: !mla.buffer<paged, 512xf16>, %s: !mla.scores<8>)
     -> !mla.buffer<ragged, 8x512xf16> attributes {compute = f16} {
-  // expected-error@+1 {{the scores are not a dot product, scaled and masked once; a kernel computes softmax(scores) @ value and logsumexp(scores) of one query and one cache [attention-form]}}
+  // expected-error@+1 {{the scores are not a dot product, scaled, edited and masked once; a kernel computes softmax(scores) @ value and logsumexp(scores) of one query and one cache [attention-form]}}
   %p = mla.softmax %s : <8> -> <8>
   %o = mla.attend %p, %kv : <8>, !mla.buffer<paged, 512xf16> -> <8x512xf32>
   mla.return %o : !mla.rows<8x512xf32>
@@ -54,7 +54,7 @@ mla.kernel @"attention-form"(%q: !mla.buffer<ragged, 8x512xf16>, %kv: !mla.buffe
   %s = mla.dot %q, %kv : !mla.buffer<ragged, 8x512xf16>, !mla.buffer<paged, 512xf16> -> <8>
   %m = mla.causal %s : <8>
   %mm = mla.causal %m : <8>
-  // expected-error@+1 {{the scores are not a dot product, scaled and masked once; a kernel computes softmax(scores) @ value and logsumexp(scores) of one query and one cache [attention-form]}}
+  // expected-error@+1 {{the scores are not a dot product, scaled, edited and masked once; a kernel computes softmax(scores) @ value and logsumexp(scores) of one query and one cache [attention-form]}}
   %p = mla.softmax %mm : <8> -> <8>
   %o = mla.attend %p, %kv : <8>, !mla.buffer<paged, 512xf16> -> <8x512xf32>
   mla.return %o : !mla.rows<8x512xf32>
