@@ -77,7 +77,7 @@ private:
 
   static std::string number(TypedAttr attr) {
     if (auto integer = dyn_cast<IntegerAttr>(attr))
-      return std::to_string(integer.getType().isInteger(1) ? integer.getValue().getZExtValue() : integer.getInt());
+      return std::to_string(integer.getType().isInteger(1) ? int64_t(integer.getValue().getZExtValue()) : integer.getInt());
     std::string text;
     llvm::raw_string_ostream(text) << llvm::format("%.9g", cast<FloatAttr>(attr).getValueAsDouble());
     return text;

@@ -58,11 +58,11 @@ HostOperands Bench::operands(const RunConfig &config) const {
   return mla::reference::makeOperands(info, config.batchShape());
 }
 
-void Bench::run(HostOperands &operands, bool split) {
+mla::RunStats Bench::run(HostOperands &operands, bool split) {
   RunConfig config;
   config.blocks = 8;
   config.split = split;
-  mla::run(*device, *module, info, config, operands);
+  return mla::run(*device, *module, info, config, operands);
 }
 
 mla::reference::Report Bench::check(HostOperands &operands) {

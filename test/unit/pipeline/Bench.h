@@ -37,7 +37,7 @@ public:
   HostOperands operands(const RunConfig &config) const;
   /// Runs on operands that the test made or changed; the outputs are left in them. The plan is for eight
   /// blocks on every device, so that it depends on the lengths alone.
-  void run(HostOperands &operands, bool split = true);
+  mla::RunStats run(HostOperands &operands, bool split = true);
   /// The same, then compared with the reference.
   mla::reference::Report check(HostOperands &operands);
   /// Random operands, compared with the reference.
