@@ -222,11 +222,11 @@ mlir::Value KernelBuilder::emitBinary(const Expr &expr) {
     mlir::Value probs = emit(*expr.operands[0]), value = rows(*expr.operands[1]);
     return mla::AttendOp::create(builder, at(expr), rowsType(expr.type), probs, value);
   }
-  mlir::Value left = emit(*expr.operands[0]), right = emit(*expr.operands[1]);
-  if (expr.op == '/' && expr.type.kind == ValueType::Scores)
-    right = mlir::arith::DivFOp::create(builder, at(expr), constant(at(expr), APFloat(1.0f)), right);
-  else if (expr.op == '/')
-    return mlir::arith::DivFOp::create(builder, at(expr), left, right);
+  mlir::Value left = emit(*expr.operands[0]), right;
+  if (expr.op == '/') // by a number: scales are products
+    right = constant(at(expr), APFloat(float(1 / expr.operands[1]->type.scale.number)));
+  else
+    right = emit(*expr.operands[1]);
   if (expr.type.kind == ValueType::Scalar)
     return mlir::arith::MulFOp::create(builder, at(expr), left, right);
   if (expr.operands[0]->type.kind == ValueType::Scalar)
