@@ -27,6 +27,7 @@ static KernelShape scheduledShape(tile::KernelOp kernel) {
   shape.compute = kernel.getCompute();
   shape.heads = kernel.getHeads();
   kernel.walk([&](tile::LoadQueryOp op) { shape.query = op.getSource().getType(); });
+  kernel.walk([&](tile::MaskScoresOp op) { shape.editInstructions = costOfEdit(op.getEdit()).instructions; });
   kernel.walk([&](tile::CopyOp op) { shape.cache = op.getSource().getType(); });
   kernel.walk([&](tile::WeighOp op) {
     shape.valueColumn = op.getColumn();
@@ -40,8 +41,9 @@ std::vector<ScheduledFacts> collectFacts(ModuleOp module) {
   for (auto kernel : module.getOps<tile::KernelOp>()) {
     if (!kernel.getSchedule())
       continue;
-    ScheduledFacts facts{kernel.getSymName().str(), scheduledShape(kernel), *kernel.getSchedule(), {}, {}};
+    ScheduledFacts facts{kernel.getSymName().str(), scheduledShape(kernel), *kernel.getSchedule(), {}, {}, {}};
     kernel.walk([&](tile::AllocOp op) { facts.allocations.push_back({op.getName().str(), op.getType().getBytes()}); });
+    kernel.walk([&](tile::MaskScoresOp op) { facts.scores = costOfScores(op); });
     bool converts = facts.shape.cache.getElementType() != facts.shape.compute;
     kernel.walk([&](Operation *op) {
       if (converts && isa<tile::ScoreOp, tile::WeighOp>(op))
@@ -50,6 +52,27 @@ std::vector<ScheduledFacts> collectFacts(ModuleOp module) {
     all.push_back(std::move(facts));
   }
   return all;
+}
+
+/// The most KV tiles that a row tile visits; null where they grow with the context.
+static json::Value windowTiles(const ::mla::KernelInfo &kernel) {
+  if (kernel.window < 0 || !kernel.causal)
+    return nullptr;
+  int64_t queries = (kernel.tile.rows + kernel.heads - 2) / kernel.heads + 1; // of a row tile that starts within a token
+  int64_t tokens = kernel.window + queries;
+  return (tokens - 2 + kernel.tile.tokens) / kernel.tile.tokens + 1;
+}
+
+/// What is done to a score, and what it costs.
+static json::Value describeScores(const ::mla::KernelInfo &kernel, const ScoreCost &cost) {
+  json::Array steps(kernel.scoreEdit.steps);
+  return json::Object{{"causal", kernel.causal},
+                      {"window", kernel.window < 0 ? json::Value(nullptr) : json::Value(kernel.window)},
+                      {"most_tiles_visited", windowTiles(kernel)},
+                      {"edit", std::move(steps)},
+                      {"sink", kernel.sink.empty() ? json::Value(nullptr) : json::Value(kernel.sink)},
+                      {"instructions_per_score", cost.instructions},
+                      {"special_per_score", cost.special}};
 }
 
 static std::string nameOfType(Type type) { return std::string(nameOf(elementOf(type))); }
@@ -117,6 +140,7 @@ static json::Value describeKernel(const ::mla::KernelInfo &kernel, const Schedul
       {"shared_limit", profile.sharedPerBlock},
       {"allocations", std::move(allocations)},
       {"dequantised_in", std::move(conversions)},
+      {"scores", describeScores(kernel, facts.scores)},
       {"main", describeResources(kernel.main, profile, assembled)},
       {"combine", describeResources(kernel.combine, profile, assembled)},
       {"cost", describeCost(facts, profile)}};

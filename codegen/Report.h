@@ -3,6 +3,7 @@
 
 #include "codegen/Predict.h"
 #include "codegen/Ptxas.h"
+#include "passes/ScoreEdit.h"
 #include "runtime/Manifest.h"
 
 namespace mlac {
@@ -14,6 +15,7 @@ struct ScheduledFacts {
   mlir::tile::ScheduleAttr schedule;
   std::vector<std::pair<std::string, int64_t>> allocations; // name, bytes
   std::vector<std::string> conversions;                     // where stored elements become compute values
+  ScoreCost scores;                                         // between product and softmax
 };
 
 /// Facts of every scheduled kernel; to be called between tile-pipeline and tile-to-nvvm.

@@ -30,6 +30,20 @@ bool KernelBuilder::isEdit(const Expr &expr) {
   return builtin != Builtin::Dot && builtin != Builtin::Causal && builtin != Builtin::Window && builtin != Builtin::Sink;
 }
 
+/// Whether an expression of scores holds arithmetic that an edit around it can take in.
+static bool holdsEdit(const Expr &expr, bool (*isEdit)(const Expr &)) {
+  if (expr.type.kind != ValueType::Scores)
+    return false;
+  if (isEdit(expr))
+    return true;
+  if (expr.inlined)
+    return holdsEdit(*expr.inlined, isEdit);
+  if (auto *bound = dyn_cast_or_null<BoundDecl>(expr.decl))
+    return holdsEdit(*bound->argument, isEdit);
+  return expr.kind == Expr::Binary &&
+         llvm::any_of(expr.operands, [&](const Expr *operand) { return holdsEdit(*operand, isEdit); });
+}
+
 /// The region of one edit, while it is filled.
 class KernelBuilder::ScoreEdit {
 public:
@@ -70,6 +84,9 @@ private:
   }
 
   mlir::Value raw(const Expr &expr) {
+    bool scales = expr.kind == Expr::Binary && expr.type.kind == ValueType::Scores && !isEdit(expr);
+    if (scales && !holdsEdit(expr, isEdit))
+      return leaf(outside(expr)); // the scale of a product stays one
     switch (expr.kind) {
     case Expr::Name:
       return name(expr);

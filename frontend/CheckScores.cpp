@@ -6,6 +6,9 @@
 using namespace llvm;
 using namespace mlac;
 
+/// So that positions minus a window stay within 32 bits.
+static constexpr int64_t kWidestWindow = int64_t(1) << 30;
+
 /// Whether a value can be an exact 32-bit integer beside a position.
 static bool isInteger(const ValueType &type) {
   if (type.kind == ValueType::Element)
@@ -134,7 +137,7 @@ bool BodyChecker::expectScores(const Expr &expr, const Expr &operand) {
 ValueType BodyChecker::checkWindow(Expr &expr) {
   const Expr &scores = *expr.operands[0];
   std::optional<int64_t> left =
-      constants.evaluate(*expr.operands[1], "window-left", "a window", 0, std::numeric_limits<int32_t>::max());
+      constants.evaluate(*expr.operands[1], "window-left", "a window", 0, kWidestWindow);
   if (!expectScores(expr, scores) || !left)
     return {};
   expr.windowLeft = *left;

@@ -298,19 +298,25 @@ static bool isFused(Operation *op) {
 
 static bool isSpecial(Operation *op) { return isa<math::Exp2Op, arith::DivFOp>(op); }
 
-ScoreCost costOfScores(tile::MaskScoresOp op) {
-  // The scale, a comparison for each bound, the selection of what is visible.
-  ScoreCost cost{3 + int64_t(op.getWindow().has_value()), 0};
-  if (op.getEdit().empty())
+ScoreCost costOfEdit(Region &edit) {
+  ScoreCost cost;
+  if (edit.empty())
     return cost;
-  Dependences dependences(op.getEdit());
-  for (Operation &inner : op.getEdit().front().without_terminator()) {
+  Dependences dependences(edit);
+  for (Operation &inner : edit.front().without_terminator()) {
     if (!dependences.ofEachScore(inner.getResult(0)) || isFused(&inner))
       continue;
     auto division = dyn_cast<arith::DivFOp>(inner);
     cost.instructions += division && !matchPattern(division.getLhs(), m_OneFloat()) ? 2 : 1;
     cost.special += isSpecial(&inner);
   }
+  return cost;
+}
+
+ScoreCost costOfScores(tile::MaskScoresOp op) {
+  // The scale, a comparison for each bound, the selection of what is visible.
+  ScoreCost cost = costOfEdit(op.getEdit());
+  cost.instructions += 3 + int64_t(op.getWindow().has_value());
   return cost;
 }
 

@@ -14,10 +14,14 @@ mlir::DictionaryAttr describeEdit(mlir::mla::KernelOp kernel, mlir::mla::EditOp 
 void buildEdit(mlir::OpBuilder &outside, mlir::mla::EditOp edit, mlir::IRMapping mapping, mlir::Region &into,
                mlir::Value &factor);
 
-/// Instructions a score, between the product and the softmax; `special` of them go to the unit for exp2 and reciprocals.
+/// Instructions a score; `special` of them go to the unit for exp2 and reciprocals.
 struct ScoreCost {
   int64_t instructions = 0, special = 0;
 };
+
+/// Of an edit alone; nothing for an empty region.
+ScoreCost costOfEdit(mlir::Region &edit);
+/// Of everything between the product and the softmax.
 ScoreCost costOfScores(mlir::tile::MaskScoresOp op);
 
 } // namespace mlac

@@ -11,6 +11,7 @@ struct KernelShape {
   mlir::mla::BufferType query, cache;
   mlir::Type compute;
   int64_t heads;
+  int64_t editInstructions; // a score, beyond scale and mask
   int64_t valueColumn, valueWidth;
 
   int64_t rowWidth() const { return cache.getWidth(); }

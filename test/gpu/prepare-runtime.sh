@@ -19,8 +19,24 @@ kernel decode(q : ragged bf16[heads = 8, 576], kv : paged e4m3[576], kv_scale : 
   lse = logsumexp(s);
 }
 TXT
+  compile "$1"
+}
+compile() {
   "$build/bin/mlac" compile "$folder/$1.mla" --target "${TARGET:-sm_90}" --profile "${PROFILE:-sm_120}" -o "$folder/$1.ptx"
 }
 program decode causal log2
 program plain full log2
 program ln full ln
+cat >"$folder/edited.mla" <<'TXT'
+kernel decode(q : ragged bf16[heads = 8, 576], kv : paged e4m3[576], kv_scale : f32, sm_scale : f32,
+              cap : f32, slopes : f32[heads = 8], sinks : f32[heads = 8])
+  -> (o : ragged bf16[heads = 8, 512], lse : log2) compute f16
+{
+  let k = dequant(kv) * kv_scale;
+  let s = window(causal(dot(q, k) * sm_scale), left = 100);
+  let t = sink(alibi(softcap(s, cap), slopes), sinks);
+  o   = softmax(t) @ k[0:512];
+  lse = logsumexp(t);
+}
+TXT
+compile edited

@@ -1,5 +1,5 @@
 // The cases on a CUDA device, at full size. The programs' artefacts come from the folder that
-// MLAC_TEST_ARTEFACTS names: decode.ptx, plain.ptx and ln.ptx, for the device's target. MLAC_TEST_SMALL asks
+// MLAC_TEST_ARTEFACTS names: decode.ptx, plain.ptx, ln.ptx and edited.ptx, for the device's target. MLAC_TEST_SMALL asks
 // for the emulator's sizes.
 #include "Rig.h"
 
@@ -15,8 +15,8 @@ static std::string folder() {
 }
 
 Kernel Rig::load(Program program) const {
-  const char *name = program == Program::decode ? "decode" : program == Program::plain ? "plain" : "ln";
-  std::ifstream file(folder() + "/" + name + ".ptx", std::ios::binary);
+  constexpr const char *names[] = {"decode", "plain", "ln", "edited"};
+  std::ifstream file(folder() + "/" + names[size_t(program)] + ".ptx", std::ios::binary);
   return Kernel::load(device, std::string(std::istreambuf_iterator<char>(file), {}));
 }
 

@@ -9,7 +9,7 @@
 namespace mla::test {
 
 /// The programs that cases ask for.
-enum class Program { decode, plain, ln };
+enum class Program { decode, plain, ln, edited };
 
 struct Rig {
   std::shared_ptr<Device> device;

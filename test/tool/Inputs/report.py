@@ -11,6 +11,10 @@ from pathlib import Path
 EXPECTED = {
     ("bf16_decode", "sm_120"): (95360, 128, 1, 3),
     ("bf16_decode", "sm_90"): (171392, 128, 1, 2),
+    ("biased_decode", "sm_120"): (85056, 64, 1, 3),
+    ("biased_decode", "sm_90"): (160768, 128, 1, 2),
+    ("sliding_window_decode", "sm_120"): (97664, 128, 1, 3),
+    ("sliding_window_decode", "sm_90"): (175488, 128, 1, 2),
     ("deepseek_v3_decode", "sm_120"): (97408, 128, 1, 3),
     ("deepseek_v3_decode", "sm_90"): (200448, 256, 1, 2),
     ("glm5_decode", "sm_120"): (87040, 128, 1, 3),
