@@ -41,7 +41,8 @@ std::vector<ScheduledFacts> collectFacts(ModuleOp module) {
   for (auto kernel : module.getOps<tile::KernelOp>()) {
     if (!kernel.getSchedule())
       continue;
-    ScheduledFacts facts{kernel.getSymName().str(), scheduledShape(kernel), *kernel.getSchedule(), {}, {}, {}};
+    ScheduledFacts facts{
+        kernel.getSymName().str(), scheduledShape(kernel), *kernel.getSchedule(), {}, {}, {}};
     kernel.walk([&](tile::AllocOp op) { facts.allocations.push_back({op.getName().str(), op.getType().getBytes()}); });
     kernel.walk([&](tile::MaskScoresOp op) { facts.scores = costOfScores(op); });
     bool converts = facts.shape.cache.getElementType() != facts.shape.compute;
@@ -58,7 +59,8 @@ std::vector<ScheduledFacts> collectFacts(ModuleOp module) {
 static json::Value windowTiles(const ::mla::KernelInfo &kernel) {
   if (kernel.window < 0 || !kernel.causal)
     return nullptr;
-  int64_t queries = (kernel.tile.rows + kernel.heads - 2) / kernel.heads + 1; // of a row tile that starts within a token
+  int64_t queries =
+      (kernel.tile.rows + kernel.heads - 2) / kernel.heads + 1; // of a row tile that starts within a token
   int64_t tokens = kernel.window + queries;
   return (tokens - 2 + kernel.tile.tokens) / kernel.tile.tokens + 1;
 }
@@ -129,21 +131,23 @@ static json::Value describeKernel(const ::mla::KernelInfo &kernel, const Schedul
     allocations.push_back(json::Object{{"name", name}, {"bytes", bytes}});
   for (const std::string &where : facts.conversions)
     conversions.push_back(where);
-  json::Object object{
-      {"kernel", kernel.name},
-      {"storage", nameOfType(facts.shape.cache.getElementType())},
-      {"compute", nameOfType(facts.shape.compute)},
-      {"bytes_per_cached_token", facts.shape.cache.getTokenBytes()},
-      {"tile", json::Object{{"rows", facts.schedule.getRows()}, {"tokens", facts.schedule.getTokens()},
-                            {"stages", facts.schedule.getStages()}, {"groups", facts.schedule.getGroups()},
-                            {"token_warps", facts.schedule.getTokenWarps()}, {"row_warps", facts.schedule.getRowWarps()}}},
-      {"shared_limit", profile.sharedPerBlock},
-      {"allocations", std::move(allocations)},
-      {"dequantised_in", std::move(conversions)},
-      {"scores", describeScores(kernel, facts.scores)},
-      {"main", describeResources(kernel.main, profile, assembled)},
-      {"combine", describeResources(kernel.combine, profile, assembled)},
-      {"cost", describeCost(facts, profile)}};
+  json::Object object{{"kernel", kernel.name},
+                      {"storage", nameOfType(facts.shape.cache.getElementType())},
+                      {"compute", nameOfType(facts.shape.compute)},
+                      {"bytes_per_cached_token", facts.shape.cache.getTokenBytes()},
+                      {"tile", json::Object{{"rows", facts.schedule.getRows()},
+                                            {"tokens", facts.schedule.getTokens()},
+                                            {"stages", facts.schedule.getStages()},
+                                            {"groups", facts.schedule.getGroups()},
+                                            {"token_warps", facts.schedule.getTokenWarps()},
+                                            {"row_warps", facts.schedule.getRowWarps()}}},
+                      {"shared_limit", profile.sharedPerBlock},
+                      {"allocations", std::move(allocations)},
+                      {"dequantised_in", std::move(conversions)},
+                      {"scores", describeScores(kernel, facts.scores)},
+                      {"main", describeResources(kernel.main, profile, assembled)},
+                      {"combine", describeResources(kernel.combine, profile, assembled)},
+                      {"cost", describeCost(facts, profile)}};
   if (batch)
     object["prediction"] = describePrediction(kernel, facts, profile, *batch);
   return object;

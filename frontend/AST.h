@@ -47,7 +47,7 @@ struct Expr {
   const Decl *decl = nullptr;           // Name
   std::optional<Position> position{};   // Name
   const BuiltinInfo *builtin = nullptr; // Call
-  Expr *inlined = nullptr;              // Call of a function of the program: its body, in terms of the operands
+  Expr *inlined = nullptr; // Call of a function of the program: its body, in terms of the operands
   int64_t sliceBegin = 0, sliceEnd = 0; // Slice
   int64_t windowLeft = 0;               // Call of window
 

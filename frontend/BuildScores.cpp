@@ -27,7 +27,8 @@ bool KernelBuilder::isEdit(const Expr &expr) {
   if (expr.kind != Expr::Call || expr.inlined)
     return false;
   Builtin builtin = expr.builtin->builtin;
-  return builtin != Builtin::Dot && builtin != Builtin::Causal && builtin != Builtin::Window && builtin != Builtin::Sink;
+  return builtin != Builtin::Dot && builtin != Builtin::Causal && builtin != Builtin::Window &&
+         builtin != Builtin::Sink;
 }
 
 /// Whether an expression of scores holds arithmetic that an edit around it can take in.
@@ -65,7 +66,9 @@ public:
 private:
   using Kind = ValueType::Kind;
 
-  static bool isInteger(const Expr &expr) { return expr.type.kind == ValueType::Element && expr.type.integer; }
+  static bool isInteger(const Expr &expr) {
+    return expr.type.kind == ValueType::Element && expr.type.integer;
+  }
 
   mlir::Value constant(const Expr &expr, double value, bool integer) {
     if (integer)
@@ -201,7 +204,8 @@ private:
   static bool comparesIntegers(const Expr &left, const Expr &right) {
     auto fits = [](const Expr &expr) {
       double number = expr.type.scale.number;
-      return isInteger(expr) || (expr.type.isNumber() && number == std::floor(number) && std::fabs(number) < 0x1p31);
+      return isInteger(expr) ||
+             (expr.type.isNumber() && number == std::floor(number) && std::fabs(number) < 0x1p31);
     };
     return fits(left) && fits(right) && (isInteger(left) || isInteger(right));
   }
@@ -270,7 +274,8 @@ private:
       return arith::SIToFPOp::create(builder, loc, builder.getF32Type(), positions[unsigned(position)]);
     };
     mlir::Value score = element(*expr.operands[0]), slope = element(*expr.operands[1]);
-    mlir::Value distance = arith::SubFOp::create(builder, loc, asFloat(Position::Query), asFloat(Position::Cached));
+    mlir::Value distance =
+        arith::SubFOp::create(builder, loc, asFloat(Position::Query), asFloat(Position::Cached));
     distance = mlir::math::AbsFOp::create(builder, loc, distance);
     return arith::SubFOp::create(builder, loc, score, arith::MulFOp::create(builder, loc, slope, distance));
   }

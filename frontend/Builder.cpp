@@ -125,7 +125,8 @@ mlir::Value KernelBuilder::emit(const Expr &expr) {
   case Expr::Slice:
     return emitSlice(expr);
   case Expr::Unary: // of a scalar; a factor stays a product
-    return mlir::arith::MulFOp::create(builder, at(expr), emit(*expr.operands[0]), constant(at(expr), APFloat(-1.0f)));
+    return mlir::arith::MulFOp::create(builder, at(expr), emit(*expr.operands[0]),
+                                       constant(at(expr), APFloat(-1.0f)));
   case Expr::Binary:
     return emitBinary(expr);
   }

@@ -148,7 +148,8 @@ ValueType BodyChecker::checkProduct(const Expr &expr) {
       return {};
     }
   bool elementwise = left.type.isElementwise() && right.type.isElementwise();
-  bool scaling = !elementwise || left.type.kind == ValueType::Scores || right.type.kind == ValueType::Scores ||
+  bool scaling = !elementwise || left.type.kind == ValueType::Scores ||
+                 right.type.kind == ValueType::Scores ||
                  (left.type.kind == ValueType::Scalar && right.type.kind == ValueType::Scalar);
   if (scaling && right.type.kind == ValueType::Scalar)
     return checkScaled(expr, left, right.type.scale);
@@ -254,7 +255,8 @@ ValueType BodyChecker::checkCall(Expr &expr) {
   expr.builtin = findBuiltin(expr.text);
   FnDecl *fn = expr.builtin ? nullptr : functions.find(expr.text);
   // The rest of a cast is a type, that of a window a constant.
-  bool firstOnly = expr.builtin && (expr.builtin->builtin == Builtin::Cast || expr.builtin->builtin == Builtin::Window);
+  bool firstOnly =
+      expr.builtin && (expr.builtin->builtin == Builtin::Cast || expr.builtin->builtin == Builtin::Window);
   bool valid = true;
   for (size_t i = 0; i < expr.operands.size(); ++i)
     if (!firstOnly || i == 0)
@@ -271,7 +273,8 @@ ValueType BodyChecker::checkCall(Expr &expr) {
         .fix("it is " + expr.builtin->signature);
     return {};
   }
-  if (!checkLabels(expr, [&](size_t index) { return StringRef(expr.builtin->operands[std::min<size_t>(index, 2)]); }))
+  if (!checkLabels(
+          expr, [&](size_t index) { return StringRef(expr.builtin->operands[std::min<size_t>(index, 2)]); }))
     return {};
   return valid ? checkBuiltin(expr) : ValueType();
 }
@@ -286,7 +289,8 @@ ValueType BodyChecker::checkBuiltin(Expr &expr) {
     return checkDot(expr);
   case Builtin::Causal:
     return expectKind(*expr.operands[0], expr.operands[0]->type.kind == ValueType::Scores,
-                      "causal masks scores") && expectScores(expr, *expr.operands[0])
+                      "causal masks scores") &&
+                   expectScores(expr, *expr.operands[0])
                ? expr.operands[0]->type
                : ValueType();
   case Builtin::Window:

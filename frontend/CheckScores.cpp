@@ -44,8 +44,9 @@ bool BodyChecker::join(ValueType &into, const Expr &operand) {
   into.depth = std::max(into.depth, type.depth + 1);
   if (into.depth <= Parser::kDeepestNesting)
     return true;
-  diagnostics.error(operand.begin(), "nesting",
-                    "values nested more than " + Twine(Parser::kDeepestNesting) + " deep")
+  diagnostics
+      .error(operand.begin(), "nesting",
+             "values nested more than " + Twine(Parser::kDeepestNesting) + " deep")
       .fix("add them to scores, and give those names with let");
   return false;
 }
@@ -86,7 +87,8 @@ ValueType BodyChecker::checkSum(const Expr &expr) {
     return checkElementwise({&left, &right});
   diagnostics
       .error(expr.loc, "operand-type",
-             "'" + expr.text + "' has no meaning between " + left.type.spelling() + " and " + right.type.spelling())
+             "'" + expr.text + "' has no meaning between " + left.type.spelling() + " and " +
+                 right.type.spelling())
       .fix("+ and - are for scores, f32 values, numbers and positions");
   return {};
 }
@@ -102,7 +104,8 @@ ValueType BodyChecker::checkConditions(const Expr &expr) {
   ValueType result{.kind = ValueType::Condition};
   for (const Expr *operand : expr.operands) {
     if (operand->type.kind != ValueType::Condition)
-      return wrongOperand(*operand, "'" + expr.text + "' takes conditions", "a condition compares values: kv_pos < q_pos");
+      return wrongOperand(*operand, "'" + expr.text + "' takes conditions",
+                          "a condition compares values: kv_pos < q_pos");
     if (!join(result, *operand))
       return {};
   }
@@ -163,7 +166,8 @@ ValueType BodyChecker::checkSoftCap(const Expr &expr) {
     return {};
   if (!cap.type.isNumber() || cap.type.scale.number > 0)
     return checkElementwise(expr.operands);
-  diagnostics.error(cap.begin(), "softcap-cap", "a cap of " + cap.type.scale.spelling()).fix("a cap is above 0");
+  diagnostics.error(cap.begin(), "softcap-cap", "a cap of " + cap.type.scale.spelling())
+      .fix("a cap is above 0");
   return {};
 }
 
@@ -172,7 +176,8 @@ ValueType BodyChecker::checkSink(const Expr &expr) {
   if (!expectScores(expr, scores))
     return {};
   if (logits.type.kind != ValueType::HeadValues)
-    return wrongOperand(logits, "the logits of a sink are values of heads", "declare a parameter as f32[heads]");
+    return wrongOperand(logits, "the logits of a sink are values of heads",
+                        "declare a parameter as f32[heads]");
   ValueType type = scores.type;
   if (!join(type, logits))
     return {};
@@ -184,7 +189,8 @@ ValueType BodyChecker::checkSink(const Expr &expr) {
 ValueType BodyChecker::checkSelect(const Expr &expr) {
   const Expr &condition = *expr.operands[0];
   if (condition.type.kind != ValueType::Condition)
-    return wrongOperand(condition, "select chooses by a condition", "a condition compares values: kv_pos < q_pos");
+    return wrongOperand(condition, "select chooses by a condition",
+                        "a condition compares values: kv_pos < q_pos");
   ValueType type = checkElementwise(ArrayRef<const Expr *>(expr.operands).drop_front());
   if (type.kind == ValueType::Invalid || !join(type, condition))
     return {};
@@ -200,7 +206,8 @@ ValueType BodyChecker::checkFnCall(Expr &expr, FnDecl &fn) {
   if (expr.operands.size() != fn.params.size()) {
     diagnostics
         .error(expr.loc, "arity",
-               "'" + expr.text + "' takes " + Twine(fn.params.size()) + " operands, not " + Twine(expr.operands.size()))
+               "'" + expr.text + "' takes " + Twine(fn.params.size()) + " operands, not " +
+                   Twine(expr.operands.size()))
         .note(fn.name.loc, "it is defined here");
     return {};
   }
@@ -210,7 +217,8 @@ ValueType BodyChecker::checkFnCall(Expr &expr, FnDecl &fn) {
   inlinedHeight += fn.body->height;
   ValueType type;
   if (inlinedHeight > Parser::kDeepestNesting)
-    diagnostics.error(expr.loc, "nesting", "calls nested more than " + Twine(Parser::kDeepestNesting) + " deep");
+    diagnostics.error(expr.loc, "nesting",
+                      "calls nested more than " + Twine(Parser::kDeepestNesting) + " deep");
   else if ((expr.inlined = functions.inlineCall(expr, fn)))
     type = check(*expr.inlined);
   inlinedHeight -= fn.body->height;
@@ -224,7 +232,8 @@ bool BodyChecker::checkLabels(const Expr &expr, function_ref<StringRef(size_t)> 
     if (label.text.empty() || label.text == nameOf(index))
       continue;
     Report report = diagnostics.error(label.loc, "operand-label",
-                                      "operand " + Twine(index + 1) + " of '" + expr.text + "' is not called '" + label.text + "'");
+                                      "operand " + Twine(index + 1) + " of '" + expr.text +
+                                          "' is not called '" + label.text + "'");
     if (!nameOf(index).empty())
       report.fix("it is '" + nameOf(index) + "'");
     else

@@ -79,7 +79,8 @@ void Functions::checkName(FnDecl &fn, const Expr &expr) {
   auto isIt = [&](const Identifier &param) { return param.text == expr.text; };
   if (llvm::any_of(fn.params, isIt) || findConstant(expr.text) || findPosition(expr.text))
     return;
-  diagnostics.error(expr.loc, "unknown-name", "unknown name '" + expr.text + "' in function '" + fn.name.text + "'")
+  diagnostics
+      .error(expr.loc, "unknown-name", "unknown name '" + expr.text + "' in function '" + fn.name.text + "'")
       .fix("a function knows its parameters, constants, q_pos, kv_pos and head: pass the rest as parameters");
 }
 
@@ -111,7 +112,9 @@ Expr *Functions::inlineCall(const Expr &call, const FnDecl &fn) {
     bound[param.text] = &program.bounds.emplace_back(param, argument);
   Expr *body = copy(*fn.body, bound);
   if (!body)
-    diagnostics.error(call.loc, "fn-size", "the program's calls become more than " + Twine(kMostNodes) + " operations")
+    diagnostics
+        .error(call.loc, "fn-size",
+               "the program's calls become more than " + Twine(kMostNodes) + " operations")
         .fix("functions are inlined: give intermediate values names with let");
   return body;
 }

@@ -1,8 +1,8 @@
 // One kernel's AST to the mla dialect; see Builder.h.
 #pragma once
 
-#include "frontend/Builder.h"
 #include "dialect/mla/MLA.h"
+#include "frontend/Builder.h"
 #include "mlir/IR/Builders.h"
 #include "llvm/ADT/APFloat.h"
 

@@ -20,7 +20,8 @@ static size_t comparisonLength(StringRef text) {
 }
 
 bool Token::isKeyword() const {
-  static constexpr StringRef keywords[] = {"const", "fn", "kernel", "let", "compute", "hint", "and", "or", "not"};
+  static constexpr StringRef keywords[] = {"const", "fn",  "kernel", "let", "compute",
+                                           "hint",  "and", "or",     "not"};
   return kind == Name && is_contained(keywords, text);
 }
 
@@ -139,7 +140,9 @@ Token Lexer::string() {
 }
 
 Token Lexer::stray() {
-  auto strayByte = [](char c) { return !isSpace(c) && !isNamePart(c) && !isSymbol(c) && c != '"' && c != '<' && c != '>'; };
+  auto strayByte = [](char c) {
+    return !isSpace(c) && !isNamePart(c) && !isSymbol(c) && c != '"' && c != '<' && c != '>';
+  };
   Token token = take(Token::Bad, std::max<size_t>(1, rest.take_while(strayByte).size()));
   bool printable = llvm::all_of(token.text, [](char c) { return isPrint(c) || !isASCII(c); });
   if (!printable)

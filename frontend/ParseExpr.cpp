@@ -65,7 +65,8 @@ Expr *Parser::parseOperand(unsigned precedence) {
   ++nesting;
   Expr *operand = parseBinary(Not);
   --nesting;
-  return operand ? make({.kind = Expr::Unary, .loc = op.loc, .text = op.text, .operands = {operand}}) : nullptr;
+  return operand ? make({.kind = Expr::Unary, .loc = op.loc, .text = op.text, .operands = {operand}})
+                 : nullptr;
 }
 
 Expr *Parser::parseUnary() {
@@ -78,8 +79,9 @@ Expr *Parser::parseUnary() {
   ++nesting;
   Expr *operand = parseUnary();
   --nesting;
-  return operand ? make({.kind = Expr::Unary, .loc = op.loc, .text = op.text, .op = '-', .operands = {operand}})
-                 : nullptr;
+  return operand
+             ? make({.kind = Expr::Unary, .loc = op.loc, .text = op.text, .op = '-', .operands = {operand}})
+             : nullptr;
 }
 
 Expr *Parser::parseBinary(unsigned precedence) {

@@ -6,8 +6,8 @@
 
 namespace mlac {
 
-/// Parses a whole file. Goes on after an error at the next `;`, `}`, `kernel`, `fn` or `const`, so that one run
-/// shows several errors; what it returns is then marked as broken where parts are missing.
+/// Parses a whole file. Goes on after an error at the next `;`, `}`, `kernel`, `fn` or `const`, so that one
+/// run shows several errors; what it returns is then marked as broken where parts are missing.
 class Parser {
 public:
   /// Deepest nesting of an expression.

@@ -34,10 +34,10 @@ struct Scale {
 
 struct ValueType {
   enum Kind {
-    Invalid, // already reported; accepted everywhere
-    Scalar,  // a number or a product with f32 parameters
-    Stored,  // a buffer, or columns of one: not yet numbers
-    Rows,    // numbers, a row a token
+    Invalid,    // already reported; accepted everywhere
+    Scalar,     // a number or a product with f32 parameters
+    Stored,     // a buffer, or columns of one: not yet numbers
+    Rows,       // numbers, a row a token
     HeadValues, // a list of f32, one a head
     Element,    // a number for each score: what arithmetic makes of scalars, head values and positions
     Condition,  // the same, true or false

@@ -41,7 +41,8 @@ FailureOr<ScoreChain> collect(Value scores) {
     Operation *op = value.getDefiningOp();
     if (auto dot = dyn_cast_or_null<mla::DotOp>(op)) {
       if (chain.dot && chain.dot != dot) {
-        InFlightDiagnostic diag = dot.emitError() << "the scores of two products meet in one edit [edit-product]";
+        InFlightDiagnostic diag = dot.emitError()
+                                  << "the scores of two products meet in one edit [edit-product]";
         diag.attachNote(chain.dot.getLoc()) << "the other product is here";
         return diag;
       }

@@ -160,8 +160,9 @@ private:
     Location at = source.mask.getLoc();
     auto type = fragment(tile::Role::accumulator, schedule.getTokensPerWarp(), schedule.getRowsPerWarp());
     Value scores = tile::ScoreOp::create(builder, at, type, query, ring, stage);
-    auto masked = tile::MaskScoresOp::create(builder, at, type, scores, item, tileIndex, source.scale.getFactor(),
-                                             source.mask.getCausal(), source.mask.getWindowAttr());
+    auto masked =
+        tile::MaskScoresOp::create(builder, at, type, scores, item, tileIndex, source.scale.getFactor(),
+                                   source.mask.getCausal(), source.mask.getWindowAttr());
     masked.getEdit().takeBody(source.mask.getEdit());
     scores = masked.getResult();
     Value shared;
@@ -180,9 +181,9 @@ private:
     Location at = finish.getLoc();
     tile::StoreStatsOp::create(builder, at, maximum, sum, stats);
     barrier();
-    Value rowFactor = tile::FinishRowsOp::create(builder, at, maximum.getType(), item, finish.getPlan(), maximum, stats,
-                                                 finish.getFactor(), finish.getLse(), finish.getSink(), finish.getBase(),
-                                                 finish.getSinkInLse());
+    Value rowFactor = tile::FinishRowsOp::create(builder, at, maximum.getType(), item, finish.getPlan(),
+                                                 maximum, stats, finish.getFactor(), finish.getLse(),
+                                                 finish.getSink(), finish.getBase(), finish.getSinkInLse());
     accumulator = tile::RescaleOp::create(builder, at, accumulator.getType(), accumulator, rowFactor);
     if (schedule.getGroups() > 1)
       accumulator = tile::MergeGroupsOp::create(builder, at, accumulator.getType(), accumulator, ring);

@@ -18,7 +18,8 @@ namespace {
 /// Writes each op as a step `name operand...`; operands are names, numbers and `%n` for step n.
 class EditWriter {
 public:
-  EditWriter(mla::KernelOp kernel, mla::EditOp edit) : kernel(kernel), edit(edit), builder(kernel.getContext()) {
+  EditWriter(mla::KernelOp kernel, mla::EditOp edit)
+      : kernel(kernel), edit(edit), builder(kernel.getContext()) {
     Block &body = edit.getBody().front();
     constexpr StringRef names[] = {"score", "q_pos", "kv_pos", "head"};
     for (auto [argument, name] : llvm::zip(body.getArguments(), names))
@@ -33,9 +34,10 @@ public:
       write(&op);
     auto yield = cast<mla::YieldOp>(body.getTerminator());
     std::string keep = yield.getKeep() ? place(yield.getKeep()) : "";
-    return builder.getDictionaryAttr({builder.getNamedAttr("steps", builder.getStrArrayAttr(references())),
-                                      builder.getNamedAttr("value", builder.getStringAttr(place(yield.getScore()))),
-                                      builder.getNamedAttr("keep", builder.getStringAttr(keep))});
+    return builder.getDictionaryAttr(
+        {builder.getNamedAttr("steps", builder.getStrArrayAttr(references())),
+         builder.getNamedAttr("value", builder.getStringAttr(place(yield.getScore()))),
+         builder.getNamedAttr("keep", builder.getStringAttr(keep))});
   }
 
 private:
@@ -77,7 +79,8 @@ private:
 
   static std::string number(TypedAttr attr) {
     if (auto integer = dyn_cast<IntegerAttr>(attr))
-      return std::to_string(integer.getType().isInteger(1) ? int64_t(integer.getValue().getZExtValue()) : integer.getInt());
+      return std::to_string(integer.getType().isInteger(1) ? int64_t(integer.getValue().getZExtValue())
+                                                           : integer.getInt());
     std::string text;
     llvm::raw_string_ostream(text) << llvm::format("%.9g", cast<FloatAttr>(attr).getValueAsDouble());
     return text;
@@ -106,8 +109,8 @@ namespace {
 
 enum Dependence : unsigned { OnRow = 1, OnToken = 2, OnScore = 4 };
 
-/// What the values of a region over one score depend on. What depends on a row or a token alone is computed once for many
-/// scores.
+/// What the values of a region over one score depend on. What depends on a row or a token alone is computed
+/// once for many scores.
 class Dependences {
 public:
   explicit Dependences(Region &region) : region(region) {
@@ -183,10 +186,12 @@ private:
     if (auto tanh = dyn_cast<math::TanhOp>(op))
       return expandTanh(loc, mapping.lookupOrDefault(tanh.getOperand()));
     if (auto division = dyn_cast<arith::DivFOp>(op))
-      return divided(loc, mapping.lookupOrDefault(division.getLhs()), mapping.lookupOrDefault(division.getRhs()));
+      return divided(loc, mapping.lookupOrDefault(division.getLhs()),
+                     mapping.lookupOrDefault(division.getRhs()));
     if (isa<mla::HeadValueOp>(op))
       return inside.clone(*op, mapping)->getResult(0);
-    SmallVector<Value> operands = llvm::map_to_vector(op->getOperands(), [&](Value v) { return mapping.lookupOrDefault(v); });
+    SmallVector<Value> operands =
+        llvm::map_to_vector(op->getOperands(), [&](Value v) { return mapping.lookupOrDefault(v); });
     return placeOf(operands).clone(*op, mapping)->getResult(0);
   }
 
@@ -197,7 +202,8 @@ private:
     return make<arith::MulFOp>(loc, value, make<arith::DivFOp>(loc, constant(loc, 1), by));
   }
 
-  /// 1 - 2 / (1 + e^2x): right to about 2^-22 at both ends, infinities included; tanh.approx errs by 2^-11 of the cap.
+  /// 1 - 2 / (1 + e^2x): right to about 2^-22 at both ends, infinities included; tanh.approx errs by 2^-11 of
+  /// the cap.
   Value expandTanh(Location loc, Value x) {
     Value power = make<arith::MulFOp>(loc, x, constant(loc, 2 * std::numbers::log2e));
     power = math::Exp2Op::create(placeOf(power), loc, power);
@@ -207,8 +213,8 @@ private:
   }
 
   //===-- Factors --===//
-  // A product with something that is the same for all scores moves back through sums and products to where it costs
-  // nothing a score.
+  // A product with something that is the same for all scores moves back through sums and products to where it
+  // costs nothing a score.
 
   /// Whether value * f takes no instruction a score.
   bool takesFactor(Value value, const Dependences &dependences) const {
@@ -244,7 +250,9 @@ private:
       factor = make<arith::MulFOp>(value.getLoc(), factor, by);
       return value;
     }
-    auto push = [&](unsigned index) { op->setOperand(index, pushed(op->getOperand(index), by, factor, dependences)); };
+    auto push = [&](unsigned index) {
+      op->setOperand(index, pushed(op->getOperand(index), by, factor, dependences));
+    };
     if (isa<arith::MulFOp>(op)) {
       push(takesFactor(op->getOperand(0), dependences) ? 0 : 1);
       return value;
@@ -293,7 +301,8 @@ void buildEdit(OpBuilder &outside, mla::EditOp edit, IRMapping mapping, Region &
 
 /// A product that only feeds a sum is part of a fused multiply-add.
 static bool isFused(Operation *op) {
-  return isa<arith::MulFOp>(op) && op->hasOneUse() && isa<arith::AddFOp, arith::SubFOp>(*op->getUsers().begin());
+  return isa<arith::MulFOp>(op) && op->hasOneUse() &&
+         isa<arith::AddFOp, arith::SubFOp>(*op->getUsers().begin());
 }
 
 static bool isSpecial(Operation *op) { return isa<math::Exp2Op, arith::DivFOp>(op); }

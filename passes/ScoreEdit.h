@@ -6,11 +6,12 @@
 
 namespace mlac {
 
-/// The edit as the artefact spells it (runtime/ScoreEdit.h): steps, the score's place among them, the condition's.
+/// The edit as the artefact spells it (runtime/ScoreEdit.h): steps, the score's place among them, the
+/// condition's.
 mlir::DictionaryAttr describeEdit(mlir::mla::KernelOp kernel, mlir::mla::EditOp edit);
 
-/// Fills the edit of a tile's scores, which are in base-2 units afterwards. What is the same for all scores is computed
-/// before `outside`; `factor`, by which the product is multiplied first, takes up what it can.
+/// Fills the edit of a tile's scores, which are in base-2 units afterwards. What is the same for all scores
+/// is computed before `outside`; `factor`, by which the product is multiplied first, takes up what it can.
 void buildEdit(mlir::OpBuilder &outside, mlir::mla::EditOp edit, mlir::IRMapping mapping, mlir::Region &into,
                mlir::Value &factor);
 

@@ -27,10 +27,10 @@ struct Attention {
   int64_t valueColumn = 0, valueWidth = 0;
   bool causal = false;
   std::optional<int64_t> window;
-  mla::EditOp edit;               // null if the scores are only scaled and masked
+  mla::EditOp edit; // null if the scores are only scaled and masked
   SmallVector<Value> scoreFactors, resultFactors;
-  Value scores;                   // what softmax reads
-  mla::SinkOp sink;               // null if it has none
+  Value scores;     // what softmax reads
+  mla::SinkOp sink; // null if it has none
   bool sinkInLse = false;
   std::optional<mla::LseBase> base;
 };
@@ -230,11 +230,15 @@ FailureOr<DictionaryAttr> describe(mla::KernelOp kernel, const Attention &attent
   if (attention.edit)
     scores.push_back(named("score_edit", mlac::describeEdit(kernel, attention.edit)));
   SmallVector<NamedAttribute> all{
-      b.getNamedAttr("query", name(attention.query)), b.getNamedAttr("cache", name(attention.cache)),
-       b.getNamedAttr("qk_dim", number(cast<mla::BufferType>(attention.cache.getType()).getWidth())),
-       b.getNamedAttr("v_dim", number(attention.valueWidth)), b.getNamedAttr("v_offset", number(attention.valueColumn)),
-       b.getNamedAttr("lse", b.getStringAttr(attention.base ? mla::stringifyLseBase(*attention.base) : "none")),
-       b.getNamedAttr("score_scale", *score), b.getNamedAttr("value_scale", *value)};
+      b.getNamedAttr("query", name(attention.query)),
+      b.getNamedAttr("cache", name(attention.cache)),
+      b.getNamedAttr("qk_dim", number(cast<mla::BufferType>(attention.cache.getType()).getWidth())),
+      b.getNamedAttr("v_dim", number(attention.valueWidth)),
+      b.getNamedAttr("v_offset", number(attention.valueColumn)),
+      b.getNamedAttr("lse",
+                     b.getStringAttr(attention.base ? mla::stringifyLseBase(*attention.base) : "none")),
+      b.getNamedAttr("score_scale", *score),
+      b.getNamedAttr("value_scale", *value)};
   llvm::append_range(all, scores);
   return b.getDictionaryAttr(all);
 }
@@ -341,7 +345,8 @@ private:
     buildItem(items, kernel, mapping, scale, factor, edit);
   }
 
-  void buildItem(tile::ItemsOp items, tile::KernelOp kernel, IRMapping &mapping, Value scale, Value factor, Region &edit) {
+  void buildItem(tile::ItemsOp items, tile::KernelOp kernel, IRMapping &mapping, Value scale, Value factor,
+                 Region &edit) {
     Block &body = items.getBody().emplaceBlock();
     Value item = body.addArgument(tile::ItemType::get(context), loc);
     builder.setInsertionPointToStart(&body);
@@ -359,9 +364,9 @@ private:
                                    ValueRange{zero, lowest, none});
     buildStep(loop, query, mapping.lookup(attention.cache), item, scale, edit);
     auto [out, lse] = outputArguments(kernel, source.getNumArguments());
-    tile::FinishOp::create(builder, loc, item, kernel.getBody().front().getArguments().back(), loop.getResult(0),
-                           loop.getResult(1), loop.getResult(2), factor, out, lse, sink(mapping),
-                           attention.base.value_or(mla::LseBase::log2), attention.sinkInLse);
+    tile::FinishOp::create(builder, loc, item, kernel.getBody().front().getArguments().back(),
+                           loop.getResult(0), loop.getResult(1), loop.getResult(2), factor, out, lse,
+                           sink(mapping), attention.base.value_or(mla::LseBase::log2), attention.sinkInLse);
     tile::YieldOp::create(builder, loc);
   }
 
@@ -396,7 +401,9 @@ private:
     scf::YieldOp::create(builder, loc, ValueRange{accumulator, softmax.getNewMaximum(), softmax.getNewSum()});
   }
 
-  IntegerAttr window() { return attention.window ? builder.getI64IntegerAttr(*attention.window) : IntegerAttr(); }
+  IntegerAttr window() {
+    return attention.window ? builder.getI64IntegerAttr(*attention.window) : IntegerAttr();
+  }
 
   Value sink(IRMapping &mapping) {
     mla::SinkOp sink = attention.sink;
@@ -407,16 +414,17 @@ private:
     SmallVector<std::pair<StringRef, Type>> inputs;
     IRMapping mapping;
     if (mla::SinkOp sink = attention.sink)
-      inputs.push_back({source.getArgName(cast<BlockArgument>(sink.getLogits()).getArgNumber()), sink.getLogits().getType()});
+      inputs.push_back({source.getArgName(cast<BlockArgument>(sink.getLogits()).getArgNumber()),
+                        sink.getLogits().getType()});
     tile::KernelOp kernel = buildEntry((source.getSymName() + "_combine").str(), inputs);
     if (mla::SinkOp sink = attention.sink)
       mapping.map(sink.getLogits(), kernel.getArgument(0));
     OpBuilder::InsertionGuard guard(builder);
     builder.setInsertionPointToStart(&kernel.getBody().front());
     auto [out, lse] = outputArguments(kernel, inputs.size());
-    tile::CombineOp::create(builder, loc, kernel.getBody().front().getArguments().back(), out, lse, sink(mapping),
-                            attention.base.value_or(mla::LseBase::log2), attention.sinkInLse, /*rows=*/0,
-                            kCombineThreads);
+    tile::CombineOp::create(builder, loc, kernel.getBody().front().getArguments().back(), out, lse,
+                            sink(mapping), attention.base.value_or(mla::LseBase::log2), attention.sinkInLse,
+                            /*rows=*/0, kCombineThreads);
     // A part's values of the row and its two statistics, for each 128 threads.
     int64_t parts = kCombineThreads / 128;
     kernel->setAttr("shared_bytes", builder.getI64IntegerAttr(parts * (4 * attention.valueWidth + 8)));

@@ -71,14 +71,14 @@ struct Scale {
   bool operator==(const Scale &) const = default;
 };
 
-/// One kernel. Its meaning, per request, query token i at position p = i + kv_len - q_len and head h, over the cached
-/// rows c[j] that are visible (all of the request's; with `causal` those with j <= p, with a window those with
-/// j >= p - window, and those that the edit keeps):
+/// One kernel. Its meaning, per request, query token i at position p = i + kv_len - q_len and head h, over
+/// the cached rows c[j] that are visible (all of the request's; with `causal` those with j <= p, with a
+/// window those with j >= p - window, and those that the edit keeps):
 ///
 ///   score[j] = edit(scoreScale * sum_d q[i][h][d] * c[j][d])              d < qkDim
-///   weight[j] = exp(score[j]) / (exp(sink[h]) + sum_k exp(score[k]))      without exp(sink[h]) if there is none
-///   out[i][h][d] = valueScale * sum_j weight[j] * c[j][vOffset + d]           d < vDim
-///   lse[i][h] = log_base(sum_j exp(score[j])), with sinkInLse of exp(sink[h]) + that sum
+///   weight[j] = exp(score[j]) / (exp(sink[h]) + sum_k exp(score[k]))      without exp(sink[h]) if there is
+///   none out[i][h][d] = valueScale * sum_j weight[j] * c[j][vOffset + d]           d < vDim lse[i][h] =
+///   log_base(sum_j exp(score[j])), with sinkInLse of exp(sink[h]) + that sum
 ///
 /// c holds decoded stored values. Without a visible row, out is 0 and the sum is 0, its lse -inf.
 struct KernelInfo {

@@ -72,8 +72,8 @@ void checkPageTable(std::span<const int32_t> table, int64_t tableStride, std::sp
 /// tiles.
 int64_t visibleTokens(const KernelInfo &kernel, int64_t qLen, int64_t kvLen, int64_t rowEnd);
 
-/// Cached tokens before the first that packed row `row` of a request can see; a window starts the row tile's KV tiles
-/// there.
+/// Cached tokens before the first that packed row `row` of a request can see; a window starts the row tile's
+/// KV tiles there.
 int64_t hiddenTokens(const KernelInfo &kernel, int64_t qLen, int64_t kvLen, int64_t row);
 
 } // namespace mla

@@ -61,11 +61,13 @@ std::optional<T> parseNumber(std::string_view text) {
 }
 
 const Operation *findOperation(std::string_view name) {
-  auto found = std::find_if(operations.begin(), operations.end(), [&](const Operation &o) { return o.name == name; });
+  auto found =
+      std::find_if(operations.begin(), operations.end(), [&](const Operation &o) { return o.name == name; });
   return found == operations.end() ? nullptr : &*found;
 }
 
-bool isOperand(std::string_view text, size_t stepsBefore, const std::function<bool(std::string_view)> &known) {
+bool isOperand(std::string_view text, size_t stepsBefore,
+               const std::function<bool(std::string_view)> &known) {
   if (text.starts_with('$'))
     return known(text.substr(1));
   if (text.starts_with('%')) {
@@ -103,7 +105,8 @@ ScoreProgram::ScoreProgram(const ScoreEdit &edit) {
     operands.insert(operands.end(), words.begin() + 1, words.end());
   }
   for (std::string_view operand : operands)
-    if (operand.starts_with('$') && std::find(nameList.begin(), nameList.end(), operand.substr(1)) == nameList.end())
+    if (operand.starts_with('$') &&
+        std::find(nameList.begin(), nameList.end(), operand.substr(1)) == nameList.end())
       nameList.emplace_back(operand.substr(1));
   firstStep = places.size() + nameList.size();
   for (std::string_view operand : operands)
@@ -126,7 +129,8 @@ size_t ScoreProgram::slotOf(std::string_view operand) {
   if (operand.starts_with('%'))
     return firstStep + *parseNumber<size_t>(operand.substr(1));
   if (operand.starts_with('$'))
-    return places.size() + size_t(std::find(nameList.begin(), nameList.end(), operand.substr(1)) - nameList.begin());
+    return places.size() +
+           size_t(std::find(nameList.begin(), nameList.end(), operand.substr(1)) - nameList.begin());
   if (auto number = parseNumber<double>(operand)) {
     size_t slot = places.size() + nameList.size() + numbers.size();
     numbers.emplace_back(slot, *number);
@@ -136,7 +140,8 @@ size_t ScoreProgram::slotOf(std::string_view operand) {
   return size_t(std::find(places.begin(), places.end(), operand) - places.begin());
 }
 
-std::optional<double> ScoreProgram::evaluate(double score, const Place &place, std::span<const double> values) {
+std::optional<double> ScoreProgram::evaluate(double score, const Place &place,
+                                             std::span<const double> values) {
   slots[0] = score;
   slots[1] = place.queryPosition;
   slots[2] = place.cachedPosition;

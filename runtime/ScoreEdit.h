@@ -1,5 +1,5 @@
-// What a kernel computes of a score between its scale and the softmax, as the manifest spells it: a list of steps
-// `name operand...`, of which an operand is
+// What a kernel computes of a score between its scale and the softmax, as the manifest spells it: a list of
+// steps `name operand...`, of which an operand is
 //
 //   score    the scaled score             q_pos    position of the query token
 //   kv_pos   position of the cached token head     the head
@@ -8,7 +8,8 @@
 //
 // Positions count from the request's first cached token. Conditions are 0 and 1. The names are
 //
-//   add sub mul div min max  neg abs tanh exp2 float  lt le gt ge eq ne  and or xor  select (condition, then, else)
+//   add sub mul div min max  neg abs tanh exp2 float  lt le gt ge eq ne  and or xor  select (condition, then,
+//   else)
 //
 // min and max give the other operand if one is NaN; comparisons with NaN are 0 but for `ne`.
 #pragma once

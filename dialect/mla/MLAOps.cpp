@@ -149,7 +149,8 @@ LogicalResult WindowOp::verify() {
 LogicalResult EditOp::verify() {
   for (Value scores : getScores())
     if (scores.getType() != getResult().getType())
-      return emitOpError() << "makes " << getResult().getType() << " from " << scores.getType() << " [edit-scores]";
+      return emitOpError() << "makes " << getResult().getType() << " from " << scores.getType()
+                           << " [edit-scores]";
   if (getScores().empty())
     return emitOpError() << "edits no scores [edit-scores]";
   return verifyScoreRegion(*this, getBody(), getScores().size(), getResult().getType().getHeads());

@@ -73,8 +73,8 @@ static LogicalResult verifyOp(Operation *parent, Operation &op, int64_t heads) {
   if (auto value = dyn_cast<HeadValueOp>(op)) {
     if (value.getValues().getType().getHeads() == heads)
       return success();
-    return value.emitOpError() << "reads values of " << value.getValues().getType().getHeads() << " heads for scores of "
-                               << heads << " [edit-heads]";
+    return value.emitOpError() << "reads values of " << value.getValues().getType().getHeads()
+                               << " heads for scores of " << heads << " [edit-heads]";
   }
   bool known = !scoreOpName(&op).empty() && llvm::all_of(op.getOperandTypes(), isScoreType) &&
                llvm::all_of(op.getResultTypes(), isScoreType);
@@ -91,7 +91,8 @@ LogicalResult mla::verifyScoreRegion(Operation *op, Region &region, unsigned sco
   auto isExpected = [&](auto indexed) {
     return indexed.index() < scores ? indexed.value().isF32() : indexed.value().isInteger(32);
   };
-  if (block.getNumArguments() != scores + ScoreArguments || !llvm::all_of(llvm::enumerate(block.getArgumentTypes()), isExpected))
+  if (block.getNumArguments() != scores + ScoreArguments ||
+      !llvm::all_of(llvm::enumerate(block.getArgumentTypes()), isExpected))
     return op->emitOpError() << "has a region with " << scores << " f32 and " << unsigned(ScoreArguments)
                              << " i32 arguments [edit-arguments]";
   if (block.empty() || !isa<YieldOp>(block.back()))

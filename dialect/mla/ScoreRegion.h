@@ -8,8 +8,8 @@ namespace mlir::mla {
 /// The arguments of a region over scores after the scores themselves.
 enum ScoreArgument { QueryPosition, CachedPosition, Head, ScoreArguments };
 
-/// The name of an op of scalar arithmetic as artefacts spell it (runtime/ScoreEdit.h), empty for one that has no place in a
-/// region over scores. This is the one list of what programs can do to a score.
+/// The name of an op of scalar arithmetic as artefacts spell it (runtime/ScoreEdit.h), empty for one that has
+/// no place in a region over scores. This is the one list of what programs can do to a score.
 StringRef scoreOpName(Operation *op);
 
 /// Verifies a region over `scores` scores of `heads` heads.

@@ -162,8 +162,8 @@ struct Scalar {
   float value = 0;
 };
 
-/// A named list of the kernel, an f32 for each of its heads, head after head in device memory. Any values; an infinity
-/// means what it does in the formula that the program writes.
+/// A named list of the kernel, an f32 for each of its heads, head after head in device memory. Any values; an
+/// infinity means what it does in the formula that the program writes.
 struct HeadValues {
   std::string_view name;
   DevicePtr data = 0;

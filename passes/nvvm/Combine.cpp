@@ -46,11 +46,13 @@ State merge(Emitter &e, const State &into, ArrayRef<State> others) {
 
 class CombineEmitter {
 public:
-  CombineEmitter(Emitter &e, tile::CombineOp op, tile::CombineOp::GenericAdaptor<ArrayRef<ValueRange>> adaptor)
+  CombineEmitter(Emitter &e, tile::CombineOp op,
+                 tile::CombineOp::GenericAdaptor<ArrayRef<ValueRange>> adaptor)
       : e(e), op(op), plan(adaptor.getPlan()), out(adaptor.getOut()), lseValues(adaptor.getLse()),
         outElement(op.getOut().getType().getElementType()), width(op.getOut().getType().getWidth()),
         rows(op.getRows()), parts(op.getThreads() / threadsPerPart()), heads(headsOf(op)),
-        sinks(adaptor.getSink()), part(e.divU(e.thread(), threadsPerPart())), dim(e.mul(e.remU(e.thread(), threadsPerPart()), kDims)) {}
+        sinks(adaptor.getSink()), part(e.divU(e.thread(), threadsPerPart())),
+        dim(e.mul(e.remU(e.thread(), threadsPerPart()), kDims)) {}
 
   void run() {
     Value block = e.call1(Instr::BlockId, {});

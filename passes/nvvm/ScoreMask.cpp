@@ -14,13 +14,15 @@ ScoreRow mlac::packedRow(Emitter &e, const ItemView &item, Value packed, int64_t
 
 //===-- Rows -------------------------------------------------------------------------------------------===//
 
-ScoreFinisher::ScoreFinisher(Emitter &e, ScoreRules given, ArrayRef<ScoreRow> scoreRows, const ScoreLengths &lengths)
+ScoreFinisher::ScoreFinisher(Emitter &e, ScoreRules given, ArrayRef<ScoreRow> scoreRows,
+                             const ScoreLengths &lengths)
     : rules(std::move(given)) {
   for (const ScoreRow &row : scoreRows)
     rows.push_back(prepare(e, row, lengths));
 }
 
-ScoreFinisher::RowState ScoreFinisher::prepare(Emitter &e, const ScoreRow &row, const ScoreLengths &lengths) const {
+ScoreFinisher::RowState ScoreFinisher::prepare(Emitter &e, const ScoreRow &row,
+                                               const ScoreLengths &lengths) const {
   RowState state;
   Value behind = e.sub(lengths.query, row.queryToken), end = lengths.cached;
   if (rules.causal)
@@ -64,8 +66,8 @@ static Value emitEdited(Emitter &e, Operation *op, ArrayRef<Value> operands) {
   return e.builder.clone(*op, mapping)->getResult(0);
 }
 
-/// The edited score, and where it counts (null: everywhere). What is computed of a row or a token alone comes out the same
-/// for several scores, and common subexpressions are left to CSE.
+/// The edited score, and where it counts (null: everywhere). What is computed of a row or a token alone comes
+/// out the same for several scores, and common subexpressions are left to CSE.
 std::pair<Value, Value> ScoreFinisher::edit(Emitter &e, const RowState &row, Value score, Value token) const {
   Block &body = rules.edit->front();
   IRMapping values;
@@ -83,7 +85,8 @@ std::pair<Value, Value> ScoreFinisher::edit(Emitter &e, const RowState &row, Val
   return {at(yield.getScore()), yield.getKeep() ? at(yield.getKeep()) : Value()};
 }
 
-SmallVector<Value> ScoreFinisher::finish(Emitter &e, Value scale, const ScorePlaces &places, ValueRange scores) const {
+SmallVector<Value> ScoreFinisher::finish(Emitter &e, Value scale, const ScorePlaces &places,
+                                         ValueRange scores) const {
   Value hidden = e.f32(-std::numeric_limits<double>::infinity());
   SmallVector<Value> result;
   for (auto [index, score] : llvm::enumerate(scores)) {
@@ -103,7 +106,8 @@ SmallVector<Value> ScoreFinisher::finish(Emitter &e, Value scale, const ScorePla
 
 namespace {
 
-/// Accumulator registers are [token tile][row tile][4], of which 0 and 1 are of token g, 2 and 3 of token g + 8.
+/// Accumulator registers are [token tile][row tile][4], of which 0 and 1 are of token g, 2 and 3 of token g
+/// + 8.
 struct LowerMaskScores : OpConversionPattern<tile::MaskScoresOp> {
   using OpConversionPattern::OpConversionPattern;
 
@@ -116,7 +120,8 @@ struct LowerMaskScores : OpConversionPattern<tile::MaskScoresOp> {
                      [&](Value value) { return rewriter.getRemappedValue(value); }};
     ScoreFinisher finisher = beforeLoop(e, op, item, [&] {
       int64_t heads = headsOf(op);
-      return ScoreFinisher(e, rules, rowsOf(e, schedule, item, heads), {e.divU(item.rows, heads), item.kvLen});
+      return ScoreFinisher(e, rules, rowsOf(e, schedule, item, heads),
+                           {e.divU(item.rows, heads), item.kvLen});
     });
     ScorePlaces places = placesOf(e, schedule, adaptor.getTile().front());
     SmallVector<SmallVector<Value>> results{
@@ -135,7 +140,8 @@ struct LowerMaskScores : OpConversionPattern<tile::MaskScoresOp> {
     return make();
   }
 
-  static SmallVector<ScoreRow> rowsOf(Emitter &e, tile::ScheduleAttr schedule, const ItemView &item, int64_t heads) {
+  static SmallVector<ScoreRow> rowsOf(Emitter &e, tile::ScheduleAttr schedule, const ItemView &item,
+                                      int64_t heads) {
     GroupView view(e, schedule);
     Value firstRow = e.mul(e.divU(view.warp, schedule.getTokenWarps()), schedule.getRowsPerWarp());
     SmallVector<ScoreRow> rows;

@@ -1,11 +1,13 @@
-// What happens to a score between the product and the softmax: scale, edit and mask, whichever schedule family holds it.
+// What happens to a score between the product and the softmax: scale, edit and mask, whichever schedule
+// family holds it.
 #pragma once
 
 #include "passes/nvvm/Lowering.h"
 
 namespace mlac {
 
-/// A row of scores, as registers: a query token of the request, a head, and whether the request has such a row.
+/// A row of scores, as registers: a query token of the request, a head, and whether the request has such a
+/// row.
 struct ScoreRow {
   Value queryToken, head, inside;
 };
@@ -26,20 +28,21 @@ struct ScoreRules {
   bool edits() const { return edit && !edit->empty(); }
 };
 
-/// Where the scores that a thread holds belong: `rowOf` and `tokenOf` give the places of a register in the list of rows
-/// and in `tokens`, the cached tokens of the request.
+/// Where the scores that a thread holds belong: `rowOf` and `tokenOf` give the places of a register in the
+/// list of rows and in `tokens`, the cached tokens of the request.
 struct ScorePlaces {
   llvm::SmallVector<Value> tokens;
   std::function<size_t(size_t)> rowOf, tokenOf;
 };
 
-/// Makes of products what the softmax takes: scaled, edited, -inf where the row may not see the token. What depends on the
-/// rows alone is emitted where one is made, best before the loop over KV tiles.
+/// Makes of products what the softmax takes: scaled, edited, -inf where the row may not see the token. What
+/// depends on the rows alone is emitted where one is made, best before the loop over KV tiles.
 class ScoreFinisher {
 public:
   ScoreFinisher(Emitter &e, ScoreRules rules, llvm::ArrayRef<ScoreRow> rows, const ScoreLengths &lengths);
 
-  llvm::SmallVector<Value> finish(Emitter &e, Value scale, const ScorePlaces &places, ValueRange scores) const;
+  llvm::SmallVector<Value> finish(Emitter &e, Value scale, const ScorePlaces &places,
+                                  ValueRange scores) const;
 
 private:
   /// Of a row: it sees tokens [first, end), `first` null where that is 0; the rest is for edits.

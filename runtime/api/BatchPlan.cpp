@@ -207,7 +207,8 @@ void BatchPlan::Impl::writeOperands(const Operands &operands, Words &into) const
   size_t next = 0, nextList = 0;
   for (const Operand &operand : info().operands)
     if (operand.role == Role::scalar)
-      into[vocabulary.scalars[next++]] = std::bit_cast<uint32_t>(scalarValue(info(), operand.name, operands.scalars));
+      into[vocabulary.scalars[next++]] =
+          std::bit_cast<uint32_t>(scalarValue(info(), operand.name, operands.scalars));
     else if (operand.role == Role::headValues)
       into[vocabulary.headValues[nextList++]] = headValuesOf(operand, operands.headValues).data;
 }

@@ -22,8 +22,8 @@ struct Expected {
 void checkTensor(const Operand &operand, const Tensor &tensor, int64_t rows);
 void checkCache(const Operand &operand, const Cache &cache, const Expected &expected);
 
-/// The list of an operand that holds head values among those given. Throws Error missingOperand, operandMismatch,
-/// operandNull or operandAlignment.
+/// The list of an operand that holds head values among those given. Throws Error missingOperand,
+/// operandMismatch, operandNull or operandAlignment.
 const HeadValues &headValuesOf(const Operand &operand, std::span<const HeadValues> given);
 
 /// The value of a scalar among those given. Throws Error missingOperand or scaleValue.

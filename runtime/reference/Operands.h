@@ -71,11 +71,12 @@ inline constexpr int64_t canaryRows = 2;
 /// A page-table entry that no request uses.
 inline constexpr int32_t unusedPage = 0x7FFFFFFF;
 
-/// Query and cache ~ N(0, 1), rounded to storage. Scalars: 0.5 for those in valueScale, 1/sqrt(192) for others in
-/// scoreScale, 2 for the rest. Head values: 2^(-8 (h + 1) / heads), the slopes of linear biases; of a sink ~ N(0, 1). Pages are shuffled, a few belong to nobody; every byte that no request owns (those pages, page
-/// tails, gaps between rows and pages, canaries) and the outputs hold the format's poison code; table entries
-/// past a request are `unusedPage`. Strides differ from the shape and keep the operand's alignment. The same
-/// arguments give the same bytes.
+/// Query and cache ~ N(0, 1), rounded to storage. Scalars: 0.5 for those in valueScale, 1/sqrt(192) for
+/// others in scoreScale, 2 for the rest. Head values: 2^(-8 (h + 1) / heads), the slopes of linear biases; of
+/// a sink ~ N(0, 1). Pages are shuffled, a few belong to nobody; every byte that no request owns (those
+/// pages, page tails, gaps between rows and pages, canaries) and the outputs hold the format's poison code;
+/// table entries past a request are `unusedPage`. Strides differ from the shape and keep the operand's
+/// alignment. The same arguments give the same bytes.
 HostOperands makeOperands(const KernelInfo &kernel, const BatchShape &shape);
 
 } // namespace mla::reference

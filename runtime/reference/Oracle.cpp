@@ -136,7 +136,8 @@ private:
   std::vector<double> namedValues(int64_t head) const {
     std::vector<double> values;
     for (const std::string &name : edit.names())
-      values.push_back(operands.scalars.contains(name) ? operands.scalars.at(name) : operands.headValue(name, head));
+      values.push_back(operands.scalars.contains(name) ? operands.scalars.at(name)
+                                                       : operands.headValue(name, head));
     return values;
   }
 

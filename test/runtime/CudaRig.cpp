@@ -1,6 +1,6 @@
 // The cases on a CUDA device, at full size. The programs' artefacts come from the folder that
-// MLAC_TEST_ARTEFACTS names: decode.ptx, plain.ptx, ln.ptx and edited.ptx, for the device's target. MLAC_TEST_SMALL asks
-// for the emulator's sizes.
+// MLAC_TEST_ARTEFACTS names: decode.ptx, plain.ptx, ln.ptx and edited.ptx, for the device's target.
+// MLAC_TEST_SMALL asks for the emulator's sizes.
 #include "Rig.h"
 
 #include <cstdlib>

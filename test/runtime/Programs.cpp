@@ -4,7 +4,8 @@ namespace mla::test {
 
 /// A window, a cap, slopes and a sink.
 static std::string editedSource() {
-  return "kernel decode(q : ragged bf16[heads = 8, 576], kv : paged e4m3[576], kv_scale : f32, sm_scale : f32,\n"
+  return "kernel decode(q : ragged bf16[heads = 8, 576], kv : paged e4m3[576], kv_scale : f32, sm_scale : "
+         "f32,\n"
          "              cap : f32, slopes : f32[heads = 8], sinks : f32[heads = 8])\n"
          "  -> (o : ragged bf16[heads = 8, 512], lse : log2)\n"
          "  compute f16\n"

@@ -1,5 +1,5 @@
-// Masks, edits of scores and sinks against formulas written here: neither the frontend nor the reference's reading of an
-// edit takes part in what is expected.
+// Masks, edits of scores and sinks against formulas written here: neither the frontend nor the reference's
+// reading of an edit takes part in what is expected.
 #include "runtime/reference/Formats.h"
 #include "test/unit/pipeline/Bench.h"
 #include "test/unit/pipeline/Values.h"
@@ -23,20 +23,25 @@ struct Place {
 };
 
 struct Formula {
-  std::function<double(const HostOperands &, const Place &)> score = [](auto &, const Place &p) { return p.score; };
+  std::function<double(const HostOperands &, const Place &)> score = [](auto &, const Place &p) {
+    return p.score;
+  };
   std::function<bool(const Place &)> visible = [](auto &) { return true; };
   bool sink = false;
 };
 
 double scalar(const HostOperands &operands, const char *name) { return operands.scalars.at(name); }
-double ofHead(const HostOperands &operands, const char *name, int64_t head) { return operands.headValue(name, head); }
+double ofHead(const HostOperands &operands, const char *name, int64_t head) {
+  return operands.headValue(name, head);
+}
 
 /// Elements of a row as the kernel computes with them.
-std::vector<double> decodeRow(const mla::reference::HostTensor &tensor, int64_t element, int64_t width, DType compute) {
+std::vector<double> decodeRow(const mla::reference::HostTensor &tensor, int64_t element, int64_t width,
+                              DType compute) {
   std::vector<double> row;
   for (int64_t d = 0; d < width; ++d) {
-    double value = mla::reference::decode(tensor.operand.dtype,
-                                          mla::reference::loadCode(tensor.operand.dtype, tensor.data(), element + d));
+    double value = mla::reference::decode(
+        tensor.operand.dtype, mla::reference::loadCode(tensor.operand.dtype, tensor.data(), element + d));
     row.push_back(mla::reference::decode(compute, mla::reference::encode(compute, value)));
   }
   return row;
@@ -48,18 +53,20 @@ struct Row {
 };
 
 /// One query token and head by the definition of attention.
-Row expectedRow(const Source &source, const Formula &formula, const HostOperands &operands, int64_t request, int64_t index,
-                int64_t head) {
+Row expectedRow(const Source &source, const Formula &formula, const HostOperands &operands, int64_t request,
+                int64_t index, int64_t head) {
   DType compute = source.compute == "f16" ? DType::f16 : DType::bf16;
   const auto &query = *operands.find(Role::query), &cache = *operands.find(Role::cache);
   int64_t kvLen = operands.shape.kvLens[request], position = index + kvLen - operands.shape.qLens[request];
-  std::vector<double> q = decodeRow(query, query.element(operands.qIndptr[request] + index, head), source.width(), compute);
+  std::vector<double> q =
+      decodeRow(query, query.element(operands.qIndptr[request] + index, head), source.width(), compute);
   double scale = scalar(operands, "sm_scale") * scalar(operands, "kv_scale");
   std::vector<double> weights;
   std::vector<std::vector<double>> values;
   double largest = formula.sink ? ofHead(operands, "sinks", head) : -kInfinity;
   for (int64_t token = 0; token < kvLen; ++token) {
-    std::vector<double> k = decodeRow(cache, operands.cacheRow(cache, request, token), source.width(), compute);
+    std::vector<double> k =
+        decodeRow(cache, operands.cacheRow(cache, request, token), source.width(), compute);
     double dot = 0;
     for (int64_t d = 0; d < source.width(); ++d)
       dot += q[d] * k[d];
@@ -82,7 +89,8 @@ Row expectedRow(const Source &source, const Formula &formula, const HostOperands
   return row;
 }
 
-void expectRow(const Row &expected, const HostOperands &operands, int64_t token, int64_t head, double tolerance) {
+void expectRow(const Row &expected, const HostOperands &operands, int64_t token, int64_t head,
+               double tolerance) {
   double difference = 0, norm = 0;
   for (size_t d = 0; d < expected.out.size(); ++d) {
     double value = outValue(operands, token, head, static_cast<int64_t>(d));
@@ -173,14 +181,14 @@ std::vector<Case> cases() {
   Case window{"window", edited("window(s, left = 20)"), seeing(inWindow)};
   std::vector<Case> all{
       window,
-      {"window_of_none", edited("window(s, left = 0)"), seeing([](const Place &p) { return p.cached >= p.query; })},
+      {"window_of_none", edited("window(s, left = 0)"),
+       seeing([](const Place &p) { return p.cached >= p.query; })},
       {"window_alone", edited("window(s, left = 20)", "", false), seeing(inWindow)},
       {"two_windows", edited("window(window(s, left = 20), left = 300)"), seeing(inWindow)},
       {"softcap_number", edited("softcap(s, 0.75)"),
        scoring([](auto &, auto &p) { return 0.75 * std::tanh(p.score / 0.75); })},
-      {"softcap_scalar", edited("softcap(s, cap = cap)", "cap : f32"), scoring([](auto &o, auto &p) {
-         return scalar(o, "cap") * std::tanh(p.score / scalar(o, "cap"));
-       })},
+      {"softcap_scalar", edited("softcap(s, cap = cap)", "cap : f32"),
+       scoring([](auto &o, auto &p) { return scalar(o, "cap") * std::tanh(p.score / scalar(o, "cap")); })},
       {"scaled_after_cap", edited("softcap(s, 0.75) * 3.0"),
        scoring([](auto &, auto &p) { return 2.25 * std::tanh(p.score / 0.75); })},
       {"alibi", edited("alibi(s, slopes)", "slopes : f32[heads = 5]"),
@@ -189,11 +197,14 @@ std::vector<Case> cases() {
        scoring([](auto &o, auto &p) { return p.score - slopeOf(o, p) * distanceOf(p); })},
       {"bias_by_head", edited("s + slopes", "slopes : f32[5]"),
        scoring([](auto &o, auto &p) { return p.score + slopeOf(o, p); })},
-      {"slopes_from_the_head", edited("s + exp2(-2 * (head + 1)) * (kv_pos - q_pos)"), scoring([](auto &, auto &p) {
+      {"slopes_from_the_head", edited("s + exp2(-2 * (head + 1)) * (kv_pos - q_pos)"),
+       scoring([](auto &, auto &p) {
          return p.score - std::exp2(-2.0 * (double(p.head) + 1)) * double(p.query - p.cached);
        })},
-      {"squared", edited("s * s - 2 * s"), scoring([](auto &, auto &p) { return p.score * p.score - 2 * p.score; })},
-      {"divided", edited("s / (1 + abs(s))"), scoring([](auto &, auto &p) { return p.score / (1 + std::abs(p.score)); })},
+      {"squared", edited("s * s - 2 * s"),
+       scoring([](auto &, auto &p) { return p.score * p.score - 2 * p.score; })},
+      {"divided", edited("s / (1 + abs(s))"),
+       scoring([](auto &, auto &p) { return p.score / (1 + std::abs(p.score)); })},
       {"leaky", edited("select(s > 0, s, 0.1 * s)"),
        scoring([](auto &, auto &p) { return p.score > 0 ? p.score : 0.1 * p.score; })},
       {"clamped", edited("min(max(s, -0.5), cap / 4)", "cap : f32"),
@@ -230,7 +241,9 @@ INSTANTIATE_TEST_SUITE_P(Pipeline, Scores, testing::ValuesIn(cases()),
 
 TEST(ScoresOf, OtherTypesAndSchedules) {
   Case all = everything();
-  for (const char *hints : {"tokens = 16, groups = 1", "tokens = 32, groups = 1, token_warps = 2, row_warps = 1", "rows = 16, row_warps = 2"})
+  for (const char *hints :
+       {"tokens = 16, groups = 1", "tokens = 32, groups = 1, token_warps = 2, row_warps = 1",
+        "rows = 16, row_warps = 2"})
     for (const char *compute : {"f16", "bf16"}) {
       all.source.hints = hints;
       all.source.compute = compute;
@@ -257,7 +270,8 @@ TEST(ScoresOf, SplitRowsWithASink) {
 
 //===-- Infinities and NaN --===//
 
-double numberOf(const Source &source, std::function<void(HostOperands &)> change, int64_t token, int64_t head, bool lse) {
+double numberOf(const Source &source, std::function<void(HostOperands &)> change, int64_t token, int64_t head,
+                bool lse) {
   Bench bench(source);
   HostOperands operands = bench.operands({.qLens = {2}, .kvLens = {40}, .pageSize = 16});
   change(operands);
@@ -345,7 +359,8 @@ TEST(ScoresAtTheEdge, InfiniteScoresAreCapped) {
       for (int64_t column = 0; column < 144; ++column)
         setCache(operands, 0, token, column, token % 2 ? 1 : -1);
   };
-  EXPECT_NEAR(numberOf(source, change, 0, 0, true), std::log2(20 * std::exp(2.0) + 20 * std::exp(-2.0)), 1e-4);
+  EXPECT_NEAR(numberOf(source, change, 0, 0, true), std::log2(20 * std::exp(2.0) + 20 * std::exp(-2.0)),
+              1e-4);
   EXPECT_NEAR(numberOf(source, change, 0, 0, false), 0.5 * std::tanh(2.0), 2e-3);
 }
 

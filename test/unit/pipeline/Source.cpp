@@ -20,9 +20,9 @@ std::string Source::text() const {
                      "  lse = logsumexp({});\n"
                      "}}\n",
                      before, query, heads, width(), layout, storage, width(), align,
-                     quantised() ? "kv_scale : f32, " : "", operands.empty() ? "" : ", " + operands, out, heads, latent, lse, compute,
-                     hints.empty() ? "" : " hint " + hints, rows, quantised() ? " * kv_scale" : "",
-                     scores, sunk, latent, sinkInLse ? "u" : "t");
+                     quantised() ? "kv_scale : f32, " : "", operands.empty() ? "" : ", " + operands, out,
+                     heads, latent, lse, compute, hints.empty() ? "" : " hint " + hints, rows,
+                     quantised() ? " * kv_scale" : "", scores, sunk, latent, sinkInLse ? "u" : "t");
 }
 
 } // namespace mlac::test

@@ -241,7 +241,8 @@ TEST(Plan, WindowsStartTheirTiles) {
 TEST(Plan, FixedPiecesOfWindows) {
   std::mt19937 random(9);
   for (int round = 0; round < 500; ++round) {
-    KernelInfo kernel = test::makeKernel({.heads = 1 + static_cast<int>(random() % 40), .tileTokens = 16, .causal = true});
+    KernelInfo kernel =
+        test::makeKernel({.heads = 1 + static_cast<int>(random() % 40), .tileTokens = 16, .causal = true});
     kernel.window = static_cast<int64_t>(random() % 3000);
     Batch batch = randomBatch(random);
     PlanRequest request = batch.request(17);
