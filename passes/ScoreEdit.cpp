@@ -188,7 +188,8 @@ private:
     if (auto division = dyn_cast<arith::DivFOp>(op))
       return divided(loc, mapping.lookupOrDefault(division.getLhs()),
                      mapping.lookupOrDefault(division.getRhs()));
-    if (isa<mla::HeadValueOp>(op))
+    // Only arithmetic is known outside of an edit; LLVM moves the rest out of loops.
+    if (!isa<arith::ArithDialect>(op->getDialect()))
       return inside.clone(*op, mapping)->getResult(0);
     SmallVector<Value> operands =
         llvm::map_to_vector(op->getOperands(), [&](Value v) { return mapping.lookupOrDefault(v); });
@@ -206,7 +207,7 @@ private:
   /// the cap.
   Value expandTanh(Location loc, Value x) {
     Value power = make<arith::MulFOp>(loc, x, constant(loc, 2 * std::numbers::log2e));
-    power = math::Exp2Op::create(placeOf(power), loc, power);
+    power = math::Exp2Op::create(inside, loc, power);
     Value one = constant(loc, 1);
     Value inverse = make<arith::DivFOp>(loc, one, make<arith::AddFOp>(loc, power, one));
     return make<arith::AddFOp>(loc, one, make<arith::MulFOp>(loc, inverse, constant(loc, -2)));

@@ -205,6 +205,8 @@ std::vector<Case> cases() {
        scoring([](auto &, auto &p) { return p.score * p.score - 2 * p.score; })},
       {"divided", edited("s / (1 + abs(s))"),
        scoring([](auto &, auto &p) { return p.score / (1 + std::abs(p.score)); })},
+      {"functions_of_scalars", edited("s / (abs(-cap) + exp2(cap)) + tanh(cap) * s", "cap : f32"),
+       scoring([](auto &, auto &p) { return p.score / 6 + std::tanh(2.0) * p.score; })},
       {"leaky", edited("select(s > 0, s, 0.1 * s)"),
        scoring([](auto &, auto &p) { return p.score > 0 ? p.score : 0.1 * p.score; })},
       {"clamped", edited("min(max(s, -0.5), cap / 4)", "cap : f32"),
