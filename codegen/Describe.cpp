@@ -1,6 +1,7 @@
 // From attributes of lowered kernels to the manifest.
 #include "codegen/Describe.h"
 
+#include "codegen/Instructions.h"
 #include "dialect/tile/Tile.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "runtime/Abi.h"
@@ -97,13 +98,14 @@ static ::mla::Entry describeEntry(LLVM::LLVMFuncOp function) {
     entry.sharedBytes = bytes.getInt();
   for (Attribute name : function->getAttrOfType<ArrayAttr>("mlac.params"))
     entry.params.push_back(cast<StringAttr>(name).getValue().str());
+  StringRef wait(get(Instr::GridWait).intrinsic);
+  function.walk([&](LLVM::CallIntrinsicOp call) { entry.overlaps |= call.getIntrin() == wait; });
   return entry;
 }
 
 static_assert(tile::kMergeStates == ::mla::maxMergeStates);
 
-/// `merge` is null for a kernel without a log-sum-exp.
-static ::mla::KernelInfo describeKernel(LLVM::LLVMFuncOp main, LLVM::LLVMFuncOp combine, LLVM::LLVMFuncOp merge) {
+static ::mla::KernelInfo describeKernel(LLVM::LLVMFuncOp main) {
   auto info = main->getAttrOfType<DictionaryAttr>("mlac.info");
   auto schedule = main->getAttrOfType<tile::ScheduleAttr>("schedule");
   auto number = [&](StringRef name) { return int(info.getAs<IntegerAttr>(name).getInt()); };
@@ -131,9 +133,15 @@ static ::mla::KernelInfo describeKernel(LLVM::LLVMFuncOp main, LLVM::LLVMFuncOp 
   kernel.tile = {.rows = int(schedule.getRows()), .tokens = int(schedule.getBlockTokens()),
                  .stages = int(schedule.getStages()), .warps = int(schedule.getWarps())};
   kernel.main = describeEntry(main);
-  kernel.combine = describeEntry(combine);
-  if (merge)
-    kernel.merge = describeEntry(merge);
+  auto beside = [&](StringRef suffix) -> ::mla::Entry {
+    auto module = main->getParentOfType<ModuleOp>();
+    auto function = module.lookupSymbol<LLVM::LLVMFuncOp>((main.getSymName() + suffix).str());
+    return function ? describeEntry(function) : ::mla::Entry();
+  };
+  kernel.combine = beside("_combine");
+  kernel.merge = beside("_merge");
+  kernel.planner = beside("_plan");
+  kernel.check = beside("_check");
   return kernel;
 }
 
@@ -144,13 +152,9 @@ static ::mla::KernelInfo describeKernel(LLVM::LLVMFuncOp main, LLVM::LLVMFuncOp 
   manifest.target = provenance.target;
   manifest.profile = provenance.profile;
   manifest.ptxVersion = formatPtxVersion(provenance.ptx);
-  auto beside = [&](LLVM::LLVMFuncOp function, StringRef suffix) {
-    return module.lookupSymbol<LLVM::LLVMFuncOp>((function.getSymName() + suffix).str());
-  };
   for (auto function : module.getOps<LLVM::LLVMFuncOp>())
     if (function->hasAttr("schedule"))
-      manifest.kernels.push_back(
-          describeKernel(function, beside(function, "_combine"), beside(function, "_merge")));
+      manifest.kernels.push_back(describeKernel(function));
   return manifest;
 }
 

@@ -147,6 +147,8 @@ private:
     case Instr::GroupBarrier:
     case Instr::WarpBarrier:
     case Instr::CopyCommit:
+    case Instr::GridLaunch:
+    case Instr::GridWait:
     case Instr::CopyWait:
       replace(op, a, hook, none, true);
       break;

@@ -105,6 +105,15 @@ def VerifyPipeline : Pass<"tile-verify-pipeline", "::mlir::ModuleOp"> {
 
 //===-- nvvm --------------------------------------------------------------------------------------------===//
 
+def Planner : Pass<"tile-planner", "::mlir::ModuleOp"> {
+  let summary = "Beside each scheduled kernel, entry points that plan its batches and check page tables on the device";
+  let description = [{
+    `<kernel>_plan` makes the plan of a batch whose lengths are in device memory, `<kernel>_check` looks for page-table
+    entries outside of the pool. Kernels that walk no plan have neither. Rule: [planner-name] the names are free.
+  }];
+  let dependentDialects = ["::mlir::tile::TileDialect"];
+}
+
 def ToNVVM : Pass<"tile-to-nvvm", "::mlir::ModuleOp"> {
   let summary = "Scheduled tile ops to LLVM and NVVM: one pattern file an op family";
   let dependentDialects = ["::mlir::LLVM::LLVMDialect", "::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect"];

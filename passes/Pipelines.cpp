@@ -37,6 +37,7 @@ void buildScheduleTile(OpPassManager &manager, const PipelineOptions &options) {
 }
 
 void buildTileToLLVM(OpPassManager &manager, const PipelineOptions &options) {
+  manager.addPass(createPlanner());
   ToNVVMOptions lower;
   lower.target = options.target;
   lower.ptx = options.ptx;

@@ -52,6 +52,18 @@ std::vector<Param> planParams() {
   return params;
 }
 
+std::vector<Param> batchParams() {
+  std::vector<Param> params;
+  for (const char *word : {"q_indptr", "kv_len", "cache_indptr"})
+    params.push_back({std::string("batch.") + word, ParamType::pointer});
+  for (const char *word :
+       {"requests", "rows", "tokens", "blocks", "least", "fixed", "items", "slots", "merges", "pages"})
+    params.push_back({std::string("batch.") + word, ParamType::i32});
+  for (const char *word : {"scratch", "status"})
+    params.push_back({std::string("batch.") + word, ParamType::pointer});
+  return params;
+}
+
 std::vector<Param> mergeParams() {
   std::vector<Param> params{{"states", ParamType::i32}};
   for (int state = 0; state < maxMergeStates; ++state)
@@ -73,6 +85,8 @@ static std::optional<ParamType> findType(const std::vector<Param> &params, std::
 
 std::optional<ParamType> paramType(const KernelInfo &kernel, std::string_view param) {
   if (auto type = findType(planParams(), param))
+    return type;
+  if (auto type = findType(batchParams(), param))
     return type;
   for (const Operand &operand : kernel.operands)
     if (auto type = findType(operandParams(operand), param))

@@ -58,7 +58,8 @@ static Json write(const Entry &entry) {
   return {{"name", entry.name},
           {"threads", entry.threads},
           {"shared_bytes", entry.sharedBytes},
-          {"params", entry.params}};
+          {"params", entry.params},
+          {"overlaps", entry.overlaps}};
 }
 
 static Json write(const Scale &scale) { return {{"constant", scale.constant}, {"scalars", scale.scalars}}; }
@@ -86,7 +87,9 @@ static Json write(const KernelInfo &kernel) {
           {"tile", write(kernel.tile)},
           {"main", write(kernel.main)},
           {"combine", write(kernel.combine)},
-          {"merge", write(kernel.merge)}};
+          {"merge", write(kernel.merge)},
+          {"planner", write(kernel.planner)},
+          {"check", write(kernel.check)}};
 }
 
 std::string toJson(const Manifest &manifest) {
@@ -201,6 +204,7 @@ Entry readEntry(const Reader &reader) {
   reader.readInteger("threads", entry.threads, 0);
   reader.readInteger("shared_bytes", entry.sharedBytes, 0);
   reader.read("params", entry.params);
+  reader.read("overlaps", entry.overlaps);
   return entry;
 }
 
@@ -292,10 +296,12 @@ static void checkKernel(const KernelInfo &kernel, const Reader &reader) {
   checkEdit(kernel, reader.pathOf("score_edit"));
   checkSink(kernel, reader.pathOf("sink"));
   checkEntry(kernel, kernel.main, reader.pathOf("main"));
-  if (!kernel.combine.name.empty())
-    checkEntry(kernel, kernel.combine, reader.pathOf("combine"));
-  if (!kernel.merge.name.empty())
-    checkEntry(kernel, kernel.merge, reader.pathOf("merge"));
+  for (auto [entry, key] : {std::pair(&kernel.combine, "combine"),
+                            {&kernel.merge, "merge"},
+                            {&kernel.planner, "planner"},
+                            {&kernel.check, "check"}})
+    if (!entry->name.empty())
+      checkEntry(kernel, *entry, reader.pathOf(key));
 }
 
 static KernelInfo readKernel(const Reader &reader) {
@@ -319,6 +325,8 @@ static KernelInfo readKernel(const Reader &reader) {
   kernel.main = readEntry(reader.object("main"));
   kernel.combine = readEntry(reader.object("combine"));
   kernel.merge = readEntry(reader.object("merge"));
+  kernel.planner = readEntry(reader.object("planner"));
+  kernel.check = readEntry(reader.object("check"));
   checkKernel(kernel, reader);
   return kernel;
 }

@@ -59,6 +59,8 @@ struct Entry {
   int threads = 0;         ///< threads of a block
   int64_t sharedBytes = 0; ///< dynamic shared memory of a block
   std::vector<std::string> params;
+  /// Waits by itself for the launch before it (griddepcontrol.wait), and so may begin before that is done.
+  bool overlaps = false;
 
   bool operator==(const Entry &) const = default;
 };
@@ -101,6 +103,8 @@ struct KernelInfo {
   Entry main;    ///< walks the work list
   Entry combine; ///< merges partial results, one block a row; empty name: the kernel is never split
   Entry merge;   ///< merges outputs by their LSEs, one block a row; empty name: the kernel has no LSE
+  Entry planner; ///< plans a batch whose lengths are in device memory; empty name: only the host plans
+  Entry check;   ///< looks for bad page-table entries; empty name: the cache is not paged
 
   bool operator==(const KernelInfo &) const = default;
 

@@ -1,6 +1,7 @@
 #include "runtime/Runner.h"
 
 #include "runtime/Params.h"
+#include "runtime/Trace.h"
 
 #include <algorithm>
 #include <cstring>
@@ -93,11 +94,6 @@ private:
   Buffer qIndptr, kvLen, workIndptr, work, merges, partialOut, partialLse;
 };
 
-Launch launchOf(const Entry &entry, int64_t grid) {
-  return {entry.name, static_cast<uint32_t>(grid), static_cast<uint32_t>(entry.threads),
-          static_cast<uint32_t>(entry.sharedBytes)};
-}
-
 PlanRequest requestOf(const HostOperands &operands, const RunConfig &config, int blocks) {
   PlanRequest request;
   request.qIndptr = operands.qIndptr;
@@ -112,12 +108,22 @@ PlanRequest requestOf(const HostOperands &operands, const RunConfig &config, int
   return request;
 }
 
+/// The calls that a host program would have made. Operands are made of the types that are declared.
+TraceCall traceOf(const KernelInfo &kernel, const Plan &plan) {
+  int64_t cached = 0;
+  for (int32_t length : plan.kvLen)
+    cached += length;
+  TraceTypes types = declaredTypes(kernel);
+  return {kernel.name, types, types, static_cast<int64_t>(plan.kvLen.size()), plan.qIndptr.back(), cached};
+}
+
 /// A planned batch, ready to be launched any number of times.
 class PlannedRun {
 public:
   PlannedRun(Device &device, Module &module, const KernelInfo &kernel, const Plan &plan,
-             const HostOperands &operands)
-      : device(device), module(module), kernel(kernel), plan(plan), onDevice(device, kernel, operands),
+             const HostOperands &operands, bool overlap)
+      : device(device), module(module), kernel(kernel), plan(plan),
+        overlap(overlap && kernel.combine.overlaps), onDevice(device, kernel, operands),
         planOnDevice(device, plan) {
     addParams(onDevice.operands());
   }
@@ -135,11 +141,13 @@ public:
 
   /// Launches on the cache's copy number `turn`, modulo their number.
   void launch(int turn) {
+    if (isTraced(TraceLevel::run))
+      traceCall(TraceLevel::run, traceOf(kernel, plan));
     auto &[main, combine] = params[static_cast<size_t>(turn) % params.size()];
     if (plan.grid > 0)
-      start(kernel.main, plan.grid, main);
+      start(kernel.main, plan.grid, main, /*mayOverlap=*/false);
     if (plan.combineGrid > 0)
-      start(kernel.combine, plan.combineGrid, combine);
+      start(kernel.combine, plan.combineGrid, combine, overlap);
   }
 
   const DeviceOperands &operands() const { return onDevice; }
@@ -157,9 +165,10 @@ private:
                         bindParams(kernel, kernel.combine, bound, planOnDevice.bound()));
   }
 
-  void start(const Entry &entry, int64_t grid, ParamList &list) {
-    Launch launch = launchOf(entry, grid);
-    launch.params = static_cast<uint32_t>(list.size());
+  void start(const Entry &entry, int64_t grid, ParamList &list, bool mayOverlap) {
+    Launch launch = launchOf(entry);
+    launch.grid = static_cast<uint32_t>(grid);
+    launch.overlap = mayOverlap;
     device.launch(module, launch, list.data());
   }
 
@@ -167,6 +176,7 @@ private:
   Module &module;
   const KernelInfo &kernel;
   const Plan &plan;
+  bool overlap;
   DeviceOperands onDevice;
   DevicePlan planOnDevice;
   std::vector<Buffer> copies;
@@ -248,11 +258,13 @@ std::vector<uint8_t> packed(const HostTensor &tensor) {
 
 RunStats run(Device &device, Module &module, const KernelInfo &kernel, const RunConfig &config,
              HostOperands &operands) {
-  int blocks = config.blocks ? config.blocks : device.residentBlocks(module, launchOf(kernel.main, 1));
+  int blocks = config.blocks ? config.blocks : device.residentBlocks(module, launchOf(kernel.main));
   Plan plan = makePlan(kernel, requestOf(operands, config, blocks));
+  if (isTraced(TraceLevel::plan))
+    traceCall(TraceLevel::plan, traceOf(kernel, plan));
   RunStats stats = describe(device, kernel, plan);
   {
-    PlannedRun planned(device, module, kernel, plan, operands);
+    PlannedRun planned(device, module, kernel, plan, operands, config.overlap);
     execute(device, planned, config, operands, stats);
     if (device.bytesRead(planned.operands().allocation(operands, Role::cache)))
       stats.cacheBytesLoaded = static_cast<int64_t>(planned.bytesLoaded(operands)) / stats.time.launches;

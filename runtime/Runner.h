@@ -22,6 +22,7 @@ struct RunConfig {
   std::optional<int64_t> rotate = {};
   int blocks = 0;                       ///< blocks the plan spreads over; 0: what the device runs at once
   bool split = true;                    ///< may a row tile be cut over several blocks?
+  bool overlap = true;                  ///< may the combine begin before the main kernel's end?
   std::optional<double> tolerance = {}; ///< of a row's output; if not given, what the compute type allows
 
   reference::BatchShape batchShape() const { return {qLens, kvLens, pageSize, seed, packed}; }

@@ -140,3 +140,18 @@ LogicalResult CopyOp::verify() {
     return emitOpError() << "copies " << getSource().getType() << " into " << getRing().getType() << " [copy-width]";
   return success();
 }
+
+//===-- Planning on the device -------------------------------------------------------------------------===//
+
+LogicalResult PlanBatchOp::verify() {
+  if (getRows() <= 0 || getTokens() <= 0 || getThreads() <= 0 || getThreads() % 32)
+    return emitOpError() << "has " << getRows() << " rows, " << getTokens() << " tokens and " << getThreads()
+                         << " threads; all are positive, threads a multiple of 32 [plan-batch-sizes]";
+  return success();
+}
+
+LogicalResult CheckTableOp::verify() {
+  if (getSource().getType().getLayout() != mla::Layout::paged)
+    return emitOpError() << "checks the table of " << getSource().getType() << ", which has none [check-table-paged]";
+  return success();
+}

@@ -37,6 +37,10 @@ def Tile_PlanType : Tile_Type<"Plan", "plan"> {
   let summary = "what plan() hands a launch: lengths, work items, merges and partial results";
 }
 
+def Tile_BatchType : Tile_Type<"Batch", "batch"> {
+  let summary = "a batch's lengths in device memory, the capacities of its plan, scratch memory and a status word";
+}
+
 def Tile_ItemType : Tile_Type<"Item", "item"> {
   let summary = "a block's piece of work: one row tile of one request and a range of its KV tiles";
 }

@@ -58,8 +58,11 @@ struct Config {
   Deterministic deterministic = Deterministic::run;
   /// Launches have the capacity's size, so that a captured run() can be replayed after any later plan().
   bool graph = false;
-  /// For debugging: run() reads the page table back and names the request and slot of a bad entry. Waits for
-  /// the stream, so it cannot be captured.
+  /// The combine may begin while the main kernel's last blocks run (programmatic dependent launch), where
+  /// kernel, device and driver can; the same bits either way.
+  bool overlap = true;
+  /// For debugging: run() has the device look through the page table first, and names the request and slot of
+  /// a bad entry. Waits for the stream, so it cannot be captured.
   bool checkTables = false;
 };
 
@@ -124,6 +127,21 @@ struct Lengths {
   std::span<const int32_t> cacheIndptr; ///< [batch + 1]; differences must equal kvLen
 };
 
+/// The lengths of a batch in device memory, for plans that are made there. Read when the planner runs.
+struct DeviceLengths {
+  int64_t requests = 0;
+  DevicePtr qIndptr = 0; ///< i32[requests + 1]
+  DevicePtr kvLen = 0;   ///< i32[requests]; 0 pads a batch
+  /// Rows of the query tensor: at least qIndptr[requests]. Rows from there on are neither read nor written.
+  int64_t queryRows = 0;
+  // A paged cache.
+  int32_t pageSize = 0;
+  int64_t tableColumns = 0;
+  int64_t pages = 0;
+  // A ragged cache.
+  DevicePtr cacheIndptr = 0; ///< i32[requests + 1]
+};
+
 /// A query or output: element (token, head, d) lies at data + (token * strideToken + head * strideHead + d)
 /// elements. An LSE is f32 and has no last dimension.
 struct Tensor {
@@ -179,7 +197,8 @@ struct Operands {
   std::span<const HeadValues> headValues;
 };
 
-/// What a plan decided, for logs and tests.
+/// What a plan decided, for logs and tests. Of a plan made on the device only the launches are known; the
+/// rest is -1.
 struct PlanStats {
   int64_t grid = 0;
   int64_t combineGrid = 0;
@@ -204,6 +223,19 @@ public:
   /// captured: a replay sees the plan made last before it. Throws Error (the codes under "Plans",
   /// capacityExceeded, streamCapturing).
   void plan(const Lengths &lengths, Stream stream = 0);
+
+  /// Queues a launch that plans the batch on the device; nothing is copied in either direction. May be
+  /// captured, also together with run(): each replay then plans what the arrays hold at that time. The lists
+  /// are those of plan(). Needs Config::graph. What is wrong with the lengths, or beyond a capacity, is known
+  /// to the device alone: the plan is then empty, its run() writes nothing, and the next plan(),
+  /// planOnDevice(), run() or checkDevice() on the host throws what plan() would have. Throws Error
+  /// entryMissing for artefacts without a planner, configMismatch without Config::graph, operandNull,
+  /// operandAlignment, capacityExceeded, pageSize, tableGeometry or poolSize.
+  void planOnDevice(const DeviceLengths &lengths, Stream stream = 0);
+
+  /// Throws what a planner on the device has reported since this was last asked. Waits for nothing:
+  /// synchronise first to know about a particular launch.
+  void checkDevice();
 
   /// Queues the launches for the batch planned last. Allocates nothing, makes no other driver call than the
   /// launches and may be captured, also as the first run. A captured run keeps the operands' addresses,

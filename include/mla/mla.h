@@ -125,7 +125,8 @@ typedef struct mla_config {
   int no_split;
   mla_deterministic deterministic;
   int graph;        /* launches of the capacity's size, for capture and replay */
-  int check_tables; /* debugging: read the page table back in mla_run() */
+  int check_tables; /* debugging: mla_run() has the page table checked first */
+  int no_overlap;   /* the combine waits for the whole main kernel */
 } mla_config;
 
 /* *supported: whether mla_plan_create() accepts the configuration; the thread's last error says why not. */
@@ -150,6 +151,23 @@ typedef struct mla_lengths {
 } mla_lengths;
 
 MLA_API mla_status mla_plan_batch(mla_plan *plan, const mla_lengths *lengths, uint64_t stream);
+
+/* Lengths in device memory, read when the planner runs there. Needs mla_config.graph. */
+typedef struct mla_device_lengths {
+  size_t size;
+  int64_t requests;
+  uint64_t q_indptr;  /* i32[requests + 1] */
+  uint64_t kv_len;    /* i32[requests] */
+  int64_t query_rows; /* rows of the query tensor, at least q_indptr[requests] */
+  int32_t page_size;
+  int64_t table_columns;
+  int64_t pages;
+  uint64_t cache_indptr; /* i32[requests + 1], of a ragged cache; else 0 */
+} mla_device_lengths;
+
+/* What is wrong with the lengths is reported by the next call on the plan, or by mla_plan_check_device(). */
+MLA_API mla_status mla_plan_on_device(mla_plan *plan, const mla_device_lengths *lengths, uint64_t stream);
+MLA_API mla_status mla_plan_check_device(mla_plan *plan);
 
 /* Element (token, head, d) at data + (token * stride_token + head * stride_head + d) elements; an LSE has no
  * d. */
@@ -210,6 +228,10 @@ MLA_API mla_status mla_merge(mla_kernel *kernel, const mla_state *states, size_t
  * mla_config.graph, is what mla_graph_replay() sees. */
 MLA_API mla_status mla_graph_capture_run(mla_plan *plan, const mla_operands *operands, uint64_t stream,
                                          mla_graph **graph);
+/* Captures an mla_plan_on_device() and an mla_run(): every replay plans what the arrays hold by then. */
+MLA_API mla_status mla_graph_capture_planned_run(mla_plan *plan, const mla_device_lengths *lengths,
+                                                 const mla_operands *operands, uint64_t stream,
+                                                 mla_graph **graph);
 MLA_API mla_status mla_graph_replay(mla_graph *graph, uint64_t stream);
 MLA_API void mla_graph_free(mla_graph *graph);
 

@@ -46,9 +46,9 @@ State merge(Emitter &e, const State &into, ArrayRef<State> others) {
 
 class CombineEmitter {
 public:
-  CombineEmitter(Emitter &e, tile::CombineOp op,
-                 tile::CombineOp::GenericAdaptor<ArrayRef<ValueRange>> adaptor)
-      : e(e), op(op), plan(adaptor.getPlan()), out(adaptor.getOut()), lseValues(adaptor.getLse()),
+  CombineEmitter(Emitter &e, tile::CombineOp op, tile::CombineOp::GenericAdaptor<ArrayRef<ValueRange>> adaptor,
+                 const LoweringOptions &options)
+      : e(e), op(op), options(options), plan(adaptor.getPlan()), out(adaptor.getOut()), lseValues(adaptor.getLse()),
         outElement(op.getOut().getType().getElementType()), width(op.getOut().getType().getWidth()),
         rows(op.getRows()), parts(op.getThreads() / threadsPerPart()), heads(headsOf(op)),
         sinks(adaptor.getSink()), part(e.divU(e.thread(), threadsPerPart())),
@@ -62,6 +62,9 @@ public:
     Value request = field(0), packed = e.add(field(1), row), begin = field(2), end = field(3);
     Value indptr = e.offset(plan.queryIndptr, e.mul(e.widen(request), 4));
     Value queryBegin = e.load(e.i32(), indptr, 4), queryEnd = e.load(e.i32(), e.offset(indptr, 4), 4);
+    // The plan was there before the main kernel began; its partial results are there from here on. Every thread waits,
+    // also one without a row: what is launched next counts on the main kernel being done.
+    orderGrids(e, Instr::GridWait, options);
     e.when(e.less(packed, e.mul(e.sub(queryEnd, queryBegin), heads)), [&] {
       State merged = meet(mergeSlots(begin, end));
       auto [token, head] = tokenAndHead(e, packed, heads);
@@ -161,6 +164,7 @@ private:
 
   Emitter &e;
   tile::CombineOp op;
+  LoweringOptions options;
   PlanView plan;
   HeadsView out;
   ValueRange lseValues, sinks;
@@ -170,20 +174,24 @@ private:
 };
 
 struct LowerCombine : OpConversionPattern<tile::CombineOp> {
-  using OpConversionPattern::OpConversionPattern;
+  LowerCombine(TypeConverter &converter, MLIRContext *context, const LoweringOptions &options)
+      : OpConversionPattern(converter, context), options(options) {}
+
   LogicalResult matchAndRewrite(tile::CombineOp op, OneToNOpAdaptor adaptor,
                                 ConversionPatternRewriter &rewriter) const override {
     if (op.getRows() <= 0)
       return op.emitError() << "has no row count; run tile-schedule first [combine-unscheduled]";
     Emitter e(rewriter, op);
-    CombineEmitter(e, op, adaptor).run();
+    CombineEmitter(e, op, adaptor, options).run();
     rewriter.eraseOp(op);
     return success();
   }
+
+  LoweringOptions options;
 };
 
 } // namespace
 
-void mlac::populateCombine(TileTypeConverter &converter, RewritePatternSet &patterns) {
-  patterns.add<LowerCombine>(converter, patterns.getContext());
+void mlac::populateCombine(TileTypeConverter &converter, RewritePatternSet &patterns, const LoweringOptions &options) {
+  patterns.add<LowerCombine>(converter, patterns.getContext(), options);
 }

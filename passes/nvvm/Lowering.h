@@ -49,6 +49,17 @@ struct PlanView {
       : queryIndptr(v[0]), kvLen(v[1]), workIndptr(v[2]), work(v[3]), merges(v[4]), partialOut(v[5]), partialLse(v[6]) {}
 };
 
+struct BatchView {
+  /// Arrays in device memory; the rest as in runtime/Abi.h.
+  Value queryIndptr, kvLen, cacheIndptr;
+  Value requests, mostRows, mostTokens, blocks, leastPiece, fixedPieces, items, slots, merges, pages;
+  Value scratch, status;
+  explicit BatchView(ValueRange v)
+      : queryIndptr(v[0]), kvLen(v[1]), cacheIndptr(v[2]), requests(v[3]), mostRows(v[4]), mostTokens(v[5]), blocks(v[6]),
+        leastPiece(v[7]), fixedPieces(v[8]), items(v[9]), slots(v[10]), merges(v[11]), pages(v[12]), scratch(v[13]),
+        status(v[14]) {}
+};
+
 struct ItemView {
   /// Request; first packed row; tile range; partial slot or -1; first query token; packed rows and cached tokens of
   /// the request.
@@ -100,14 +111,17 @@ Value loadHeadValue(Emitter &e, Value values, Value head);
 /// Stores one f32 log-sum-exp (base 2) in its declared base.
 void storeLse(Emitter &e, const HeadsView &lse, Value token, Value head, Value lse2, mlir::mla::LseBase base);
 
-//===-- Pattern families, one file each ----------------------------------------------------------------===//
-
 struct LoweringOptions {
   Target target;
   int ptx;
 };
 
-void populateStructure(TileTypeConverter &, mlir::RewritePatternSet &);
+/// Emits GridLaunch or GridWait where the target has them.
+void orderGrids(Emitter &e, Instr op, const LoweringOptions &options);
+
+//===-- Pattern families, one file each ----------------------------------------------------------------===//
+
+void populateStructure(TileTypeConverter &, mlir::RewritePatternSet &, const LoweringOptions &);
 void populateCopy(TileTypeConverter &, mlir::RewritePatternSet &);
 void populateQuery(TileTypeConverter &, mlir::RewritePatternSet &);
 void populateScore(TileTypeConverter &, mlir::RewritePatternSet &, const LoweringOptions &);
@@ -115,7 +129,9 @@ void populateScoreMask(TileTypeConverter &, mlir::RewritePatternSet &);
 void populateWeigh(TileTypeConverter &, mlir::RewritePatternSet &, const LoweringOptions &);
 void populateSoftmax(TileTypeConverter &, mlir::RewritePatternSet &);
 void populateResult(TileTypeConverter &, mlir::RewritePatternSet &);
-void populateCombine(TileTypeConverter &, mlir::RewritePatternSet &);
+void populateCombine(TileTypeConverter &, mlir::RewritePatternSet &, const LoweringOptions &);
 void populateMerge(TileTypeConverter &, mlir::RewritePatternSet &);
+void populatePlanner(TileTypeConverter &, mlir::RewritePatternSet &);
+void populateCheckTable(TileTypeConverter &, mlir::RewritePatternSet &);
 
 } // namespace mlac

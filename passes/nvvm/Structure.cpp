@@ -12,6 +12,9 @@ static SmallVector<StringRef> partsOf(Type type) {
     return {"q_indptr", "kv_len", "work_indptr", "work", "merges", "partial_out", "partial_lse"};
   if (isa<mla::HeadValuesType>(type))
     return {"data"};
+  if (isa<tile::BatchType>(type))
+    return {"q_indptr", "kv_len", "cache_indptr", "requests", "rows", "tokens", "blocks", "least",
+            "fixed", "items", "slots", "merges", "pages", "scratch", "status"};
   auto buffer = dyn_cast<mla::BufferType>(type);
   if (!buffer)
     return {""};
@@ -58,6 +61,7 @@ struct LowerKernel : OpConversionPattern<tile::KernelOp> {
     int64_t threads = 128;
     op.walk([&](tile::CombineOp combine) { threads = combine.getThreads(); });
     op.walk([&](tile::MergeOp merge) { threads = merge.getThreads(); });
+    op.walk([&](tile::PlanBatchOp plan) { threads = plan.getThreads(); });
     return threads;
   }
 
@@ -91,12 +95,15 @@ struct LowerReturn : OpConversionPattern<tile::ReturnOp> {
 //===-- Work items -------------------------------------------------------------------------------------===//
 
 struct LowerItems : OpConversionPattern<tile::ItemsOp> {
-  using OpConversionPattern::OpConversionPattern;
+  LowerItems(TypeConverter &converter, MLIRContext *context, const LoweringOptions &options)
+      : OpConversionPattern(converter, context), options(options) {}
 
   LogicalResult matchAndRewrite(tile::ItemsOp op, OneToNOpAdaptor adaptor,
                                 ConversionPatternRewriter &rewriter) const override {
     Emitter e(rewriter, op);
     PlanView plan(adaptor.getPlan());
+    // The combine's blocks may come as soon as all of this launch's have: they wait for the partial results themselves.
+    orderGrids(e, Instr::GridLaunch, options);
     Value block = e.widen(e.call1(Instr::BlockId, {}));
     Value range = e.offset(plan.workIndptr, e.mul(block, 4));
     Value begin = e.load(e.i32(), range, 4), end = e.load(e.i32(), e.offset(range, 4), 4);
@@ -130,6 +137,8 @@ struct LowerItems : OpConversionPattern<tile::ItemsOp> {
     fields.push_back(e.load(e.i32(), e.offset(plan.kvLen, request), 4));
     return fields;
   }
+
+  LoweringOptions options;
 };
 
 struct LowerRange : OpConversionPattern<tile::RangeOp> {
@@ -183,7 +192,8 @@ struct LowerSync : OpConversionPattern<tile::SyncOp> {
 
 } // namespace
 
-void mlac::populateStructure(TileTypeConverter &converter, RewritePatternSet &patterns) {
-  patterns.add<LowerKernel, LowerReturn, LowerItems, LowerRange, LowerAlloc, LowerBarrier, LowerSync>(converter,
-                                                                                            patterns.getContext());
+void mlac::populateStructure(TileTypeConverter &converter, RewritePatternSet &patterns, const LoweringOptions &options) {
+  patterns.add<LowerKernel, LowerReturn, LowerRange, LowerAlloc, LowerBarrier, LowerSync>(converter,
+                                                                                      patterns.getContext());
+  patterns.add<LowerItems>(converter, patterns.getContext(), options);
 }

@@ -41,6 +41,13 @@ TileTypeConverter::TileTypeConverter(MLIRContext *context) {
     results.append(7, LLVM::LLVMPointerType::get(type.getContext(), kGlobal));
     return success();
   });
+  addConversion([i32](tile::BatchType type, SmallVectorImpl<Type> &results) -> std::optional<LogicalResult> {
+    Type pointer = LLVM::LLVMPointerType::get(type.getContext(), kGlobal);
+    results.append(3, pointer);
+    results.append(10, i32);
+    results.append(2, pointer);
+    return success();
+  });
   addConversion([i32](tile::ItemType, SmallVectorImpl<Type> &results) -> std::optional<LogicalResult> {
     results.append(8, i32);
     return success();
@@ -143,6 +150,11 @@ Value loadHeadValue(Emitter &e, Value values, Value head) {
   return load;
 }
 
+void orderGrids(Emitter &e, Instr op, const LoweringOptions &options) {
+  if (get(op).legalOn(options.target, options.ptx))
+    e.call(op, {});
+}
+
 void storeLse(Emitter &e, const HeadsView &lse, Value token, Value head, Value lse2, mla::LseBase base) {
   constexpr double ln2 = 0.6931471805599453;
   Value value = base == mla::LseBase::ln ? e.mulF(lse2, e.f32(ln2)) : lse2;
@@ -173,7 +185,7 @@ struct ToNVVM : mlac::impl::ToNVVMBase<ToNVVM> {
     RewritePatternSet patterns(context);
     scf::populateSCFStructuralTypeConversionsAndLegality(converter, patterns, legal);
     LoweringOptions options{choice->target, choice->ptx};
-    populateStructure(converter, patterns);
+    populateStructure(converter, patterns, options);
     populateCopy(converter, patterns);
     populateQuery(converter, patterns);
     populateScore(converter, patterns, options);
@@ -181,8 +193,10 @@ struct ToNVVM : mlac::impl::ToNVVMBase<ToNVVM> {
     populateWeigh(converter, patterns, options);
     populateSoftmax(converter, patterns);
     populateResult(converter, patterns);
-    populateCombine(converter, patterns);
+    populateCombine(converter, patterns, options);
     populateMerge(converter, patterns);
+    populatePlanner(converter, patterns);
+    populateCheckTable(converter, patterns);
     if (failed(applyPartialConversion(module, legal, std::move(patterns))))
       signalPassFailure();
   }

@@ -17,6 +17,8 @@ void Vocabulary::add(const std::vector<Param> &params) {
 
 Vocabulary::Vocabulary(const KernelInfo &kernel) {
   add(planParams());
+  batch = static_cast<uint16_t>(places.size());
+  add(batchParams());
   for (const Operand &operand : kernel.operands) {
     auto place = static_cast<uint16_t>(places.size());
     if (operand.role == Role::scalar)

@@ -19,6 +19,7 @@ static mla::Config convert(const mla_config &c) {
   config.deterministic = static_cast<mla::Deterministic>(c.deterministic);
   config.graph = c.graph;
   config.checkTables = c.check_tables;
+  config.overlap = !c.no_overlap;
   return config;
 }
 
@@ -159,6 +160,20 @@ mla_status mla_plan_batch(mla_plan *plan, const mla_lengths *lengths, uint64_t s
   });
 }
 
+static mla::DeviceLengths convert(const mla_device_lengths &c) {
+  return {c.requests,  c.q_indptr,      c.kv_len, c.query_rows,
+          c.page_size, c.table_columns, c.pages,  c.cache_indptr};
+}
+
+mla_status mla_plan_on_device(mla_plan *plan, const mla_device_lengths *lengths, uint64_t stream) {
+  return guarded(
+      [&] { required(plan, "plan").plan.planOnDevice(convert(readStruct(lengths, "lengths")), stream); });
+}
+
+mla_status mla_plan_check_device(mla_plan *plan) {
+  return guarded([&] { required(plan, "plan").plan.checkDevice(); });
+}
+
 mla_status mla_run(mla_plan *plan, const mla_operands *operands, uint64_t stream) {
   return guarded([&] {
     mla_plan &on = required(plan, "plan");
@@ -190,6 +205,21 @@ mla_status mla_graph_capture_run(mla_plan *plan, const mla_operands *operands, u
     mla_plan &on = required(plan, "plan");
     ConvertedOperands converted(operands);
     auto captured = on.device->capture(stream, [&] { on.plan.run(converted.operands, stream); });
+    *graph = new mla_graph{on.device, std::move(captured)};
+  });
+}
+
+mla_status mla_graph_capture_planned_run(mla_plan *plan, const mla_device_lengths *lengths,
+                                         const mla_operands *operands, uint64_t stream, mla_graph **graph) {
+  return guarded([&] {
+    required(graph, "graph") = nullptr;
+    mla_plan &on = required(plan, "plan");
+    mla::DeviceLengths batch = convert(readStruct(lengths, "lengths"));
+    ConvertedOperands converted(operands);
+    auto captured = on.device->capture(stream, [&] {
+      on.plan.planOnDevice(batch, stream);
+      on.plan.run(converted.operands, stream);
+    });
     *graph = new mla_graph{on.device, std::move(captured)};
   });
 }

@@ -34,6 +34,10 @@ static void compareWithKernel(const KernelInfo &kernel, const Config &config) {
   compare("causal", config.causal, kernel.causal, yesNo);
   compare("the window", config.window, kernel.window, number);
   compare("the base of the LSE", config.lse, kernel.lse, nameOf);
+  bool paged = kernel.find(Role::cache)->layout == Layout::paged;
+  if (config.checkTables && paged && kernel.check.name.empty())
+    throw Error(Code::entryMissing, "the check of page tables of " + kernel.name, "not in the artefact",
+                "there", "recompile the kernel with this version, or leave checkTables off");
 }
 
 static void requireCapacity(const char *field, int64_t value, int64_t least, int64_t most) {
@@ -63,7 +67,7 @@ static int64_t mostUnits(const KernelInfo &kernel, const Capacity &capacity) {
 }
 
 static void sizeLists(const KernelInfo &kernel, const Config &config, Sizes &sizes) {
-  int64_t units = mostUnits(kernel, config.capacity);
+  int64_t units = sizes.rowTiles = mostUnits(kernel, config.capacity);
   sizes.items = units;
   if (sizes.split && config.deterministic == Deterministic::batch) {
     sizes.items = sizes.slots = units * fixedPieces;
@@ -92,6 +96,13 @@ static void placeLists(Sizes &sizes) {
   sizes.listBytes = sizes.work + sizes.items * int64_t{sizeof(WorkItem)};
 }
 
+static void sizeScratch(const KernelInfo &kernel, const Config &config, Sizes &sizes) {
+  if (config.graph && !kernel.planner.name.empty())
+    sizes.scratchBytes = plannerScratchBytes(sizes.requests, sizes.rowTiles, sizes.blocks);
+  if (config.checkTables)
+    sizes.scratchBytes = std::max(sizes.scratchBytes, sizes.requests * 2 * int64_t{sizeof(int32_t)});
+}
+
 static void placePartials(const KernelInfo &kernel, Sizes &sizes) {
   int64_t lseBytes = sizes.slots * kernel.tile.rows * int64_t{sizeof(float)};
   sizes.partialOutBytes = lseBytes * kernel.vDim;
@@ -111,6 +122,7 @@ Sizes sizesOf(const KernelInfo &kernel, const Config &config) {
   sizeLists(kernel, config, sizes);
   placeLists(sizes);
   placePartials(kernel, sizes);
+  sizeScratch(kernel, config, sizes);
   return sizes;
 }
 

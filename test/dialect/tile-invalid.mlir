@@ -418,3 +418,21 @@ tile.kernel @"edit-arguments"(%plan: !tile.plan, %f: f32) attributes {compute = 
   }
   tile.return
 }
+
+// -----
+
+//===-- Planning on the device ---===//
+
+tile.kernel @"plan-batch-sizes"(%batch: !tile.batch, %plan: !tile.plan) attributes {compute = f16, heads = 8 : i64} {
+  // expected-error@+1 {{'tile.plan_batch' op has 8 rows, 64 tokens and 200 threads; all are positive, threads a multiple of 32 [plan-batch-sizes]}}
+  tile.plan_batch %batch to %plan {rows = 8 : i64, tokens = 64 : i64, threads = 200 : i64}
+  tile.return
+}
+
+// -----
+
+tile.kernel @"check-table-paged"(%kv: !mla.buffer<ragged, 576xf16>, %batch: !tile.batch, %plan: !tile.plan) attributes {compute = f16, heads = 8 : i64} {
+  // expected-error@+1 {{'tile.check_table' op checks the table of '!mla.buffer<ragged, 576xf16>', which has none [check-table-paged]}}
+  tile.check_table %kv, %batch, %plan : <ragged, 576xf16>
+  tile.return
+}

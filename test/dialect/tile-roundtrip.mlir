@@ -187,3 +187,15 @@ tile.kernel @sinks(%o: !mla.buffer<ragged, 8x512xbf16>, %lse: !mla.buffer<ragged
   tile.combine %plan to %o sink %sinks {rows = 8 : i64, threads = 512 : i64} : <ragged, 8x512xbf16> sink !mla.head_values<8>
   tile.return
 }
+
+// CHECK-LABEL: tile.kernel @planner
+// CHECK-SAME: (%[[KV:.+]]: !mla.buffer<paged, 576xf16>, %[[BATCH:.+]]: !tile.batch, %[[PLAN:.+]]: !tile.plan)
+tile.kernel @planner(%kv: !mla.buffer<paged, 576xf16>, %batch: !tile.batch, %plan: !tile.plan) attributes {compute = f16, heads = 8 : i64} {
+  // CHECK: tile.plan_batch %[[BATCH]] to %[[PLAN]] {rows = 8 : i64, threads = 256 : i64, tokens = 64 : i64}
+  tile.plan_batch %batch to %plan {rows = 8 : i64, threads = 256 : i64, tokens = 64 : i64}
+  // CHECK-NEXT: tile.plan_batch causal ragged %[[BATCH]] to %[[PLAN]] {rows = 8 : i64, threads = 256 : i64, tokens = 64 : i64}
+  tile.plan_batch causal ragged %batch to %plan {rows = 8 : i64, threads = 256 : i64, tokens = 64 : i64}
+  // CHECK-NEXT: tile.check_table %[[KV]], %[[BATCH]], %[[PLAN]] : <paged, 576xf16>
+  tile.check_table %kv, %batch, %plan : <paged, 576xf16>
+  tile.return
+}

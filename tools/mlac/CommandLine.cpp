@@ -159,6 +159,7 @@ static CLI::App *addRun(CLI::App &app, Command &command) {
          "300,000,000 where time is measured, 0 for no copies")
       ->check(CLI::Range(int64_t(0), int64_t(1) << 40))
       ->type_name("BYTES");
+  run->add_flag("!--no-overlap", options.overlap, "the combine waits for the whole main kernel, for measuring");
   run->add_option("--device", options.device, "emulator or cuda")
       ->check(CLI::IsMember({"emulator", "cuda"}).description(""))
       ->type_name("DEVICE")

@@ -57,6 +57,7 @@ static mla::RunConfig configOf(const RunOptions &options) {
   config.packed = options.packed;
   config.repeat = options.repeat;
   config.rotate = options.rotate;
+  config.overlap = options.overlap;
   config.tolerance = options.tolerance;
   return config;
 }

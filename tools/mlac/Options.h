@@ -64,6 +64,7 @@ struct RunOptions {
   bool packed = false; // no gaps between rows and pages
   int repeat = 1;
   std::optional<int64_t> rotate; // bytes; if not given, beyond L2 where time is measured
+  bool overlap = true; // the combine may begin before the main kernel's end
   std::string device = "emulator"; // or cuda
   std::optional<double> tolerance; // of a row's relative error; if not given, what the compute type allows
   bool json = false;

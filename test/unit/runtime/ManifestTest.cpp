@@ -128,6 +128,11 @@ struct Mutation {
   const char *field;   ///< what the error must name
 };
 
+/// For the name of the test.
+void PrintTo(const Mutation &mutation, std::ostream *out) {
+  *out << mutation.pointer << " = " << mutation.value;
+}
+
 class InvalidManifest : public testing::TestWithParam<Mutation> {};
 
 } // namespace

@@ -24,6 +24,15 @@ static std::vector<std::string> stateParams(const KernelInfo &kernel) {
   return names;
 }
 
+static std::vector<std::string> plannerParams(const KernelInfo &kernel) {
+  std::vector<std::string> names;
+  for (const std::vector<Param> &params :
+       {batchParams(), planParams(), operandParams(*kernel.find(Role::cache))})
+    for (const Param &param : params)
+      names.push_back(param.name);
+  return names;
+}
+
 static std::vector<Operand> makeOperandList(const KernelShape &shape) {
   std::vector<Operand> operands{
       {"q", Role::query, Layout::ragged, shape.query, {shape.heads, shape.qkDim}, 16},
@@ -53,6 +62,9 @@ KernelInfo makeKernel(const KernelShape &shape) {
   kernel.combine = {"decode_combine", 128, 0, allParams(kernel)};
   if (kernel.lse != LseBase::none)
     kernel.merge = {"decode_merge", 128, 0, stateParams(kernel)};
+  kernel.planner = {"decode_plan", 256, 0, plannerParams(kernel)};
+  if (shape.layout == Layout::paged)
+    kernel.check = {"decode_check", 128, 0, plannerParams(kernel)};
   return kernel;
 }
 
