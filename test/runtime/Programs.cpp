@@ -21,9 +21,11 @@ static std::string editedSource() {
 std::string sourceOf(Program program) {
   if (program == Program::edited)
     return editedSource();
-  bool causal = program == Program::decode;
+  bool causal = program == Program::decode || program == Program::wide;
   std::string base = program == Program::ln ? "ln" : "log2";
-  return "const heads = 8;\n"
+  std::string heads = program == Program::wide ? "128" : "8";
+  return "const heads = " + heads +
+         ";\n"
          "kernel decode(q : ragged bf16[heads, 576], kv : paged e4m3[576], kv_scale : f32, sm_scale : f32)\n"
          "  -> (o : ragged bf16[heads, 512], lse : " +
          base +
