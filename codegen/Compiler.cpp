@@ -135,7 +135,7 @@ FailureOr<Prediction> Compiler::predict(StringRef name, const BatchLengths &batc
   for (const ScheduledFacts &fact : facts)
     if (fact.kernel == name) {
       std::string problem;
-      if (auto found = mlac::predict(fact.shape, fact.schedule, choice.profile, *described.find(fact.kernel), batch, problem))
+      if (auto found = fact.predict(choice.profile, *described.find(fact.kernel), batch, problem))
         return *found;
       return module.emitError() << problem << " [predict-batch]", failure();
     }

@@ -24,6 +24,8 @@ static ::mla::DType dtypeOf(Type type) {
 static int alignmentOf(::mla::Role role, mlir::mla::BufferType type) {
   switch (role) {
   case ::mla::Role::cache:
+  case ::mla::Role::key:
+  case ::mla::Role::value:
     return int(type.getAlign());
   case ::mla::Role::query:
     return 8; // two pairs of 16-bit values a load
@@ -37,8 +39,11 @@ static int alignmentOf(::mla::Role role, mlir::mla::BufferType type) {
 static ::mla::Role roleOf(StringRef name, mlir::mla::BufferType type, DictionaryAttr info) {
   if (name == info.getAs<StringAttr>("query").getValue())
     return ::mla::Role::query;
-  if (name == info.getAs<StringAttr>("cache").getValue())
-    return ::mla::Role::cache;
+  StringRef key = info.getAs<StringAttr>("cache").getValue(), value = info.getAs<StringAttr>("value").getValue();
+  if (name == key)
+    return key == value ? ::mla::Role::cache : ::mla::Role::key;
+  if (name == value)
+    return ::mla::Role::value;
   return type.getElementType().isF32() && type.getWidth() == 1 ? ::mla::Role::lse : ::mla::Role::output;
 }
 
@@ -105,13 +110,23 @@ static ::mla::Entry describeEntry(LLVM::LLVMFuncOp function) {
 
 static_assert(tile::kMergeStates == ::mla::maxMergeStates);
 
+static ::mla::Tile describeTile(LLVM::LLVMFuncOp main) {
+  if (auto schedule = main->getAttrOfType<tile::PrefillScheduleAttr>("prefill_schedule"))
+    return {.rows = int(schedule.getRows()), .tokens = int(schedule.getTokens()), .stages = int(schedule.getStages()),
+            .warps = int(schedule.getRowWarps())};
+  auto schedule = main->getAttrOfType<tile::ScheduleAttr>("schedule");
+  return {.rows = int(schedule.getRows()), .tokens = int(schedule.getBlockTokens()), .stages = int(schedule.getStages()),
+          .warps = int(schedule.getWarps())};
+}
+
 static ::mla::KernelInfo describeKernel(LLVM::LLVMFuncOp main) {
   auto info = main->getAttrOfType<DictionaryAttr>("mlac.info");
-  auto schedule = main->getAttrOfType<tile::ScheduleAttr>("schedule");
   auto number = [&](StringRef name) { return int(info.getAs<IntegerAttr>(name).getInt()); };
   ::mla::KernelInfo kernel;
   kernel.name = main.getSymName().str();
   kernel.heads = int(main->getAttrOfType<IntegerAttr>("heads").getInt());
+  if (auto kvHeads = main->getAttrOfType<IntegerAttr>("kv_heads"))
+    kernel.kvHeads = int(kvHeads.getInt());
   kernel.qkDim = number("qk_dim");
   kernel.vDim = number("v_dim");
   kernel.vOffset = number("v_offset");
@@ -130,8 +145,7 @@ static ::mla::KernelInfo describeKernel(LLVM::LLVMFuncOp main) {
   kernel.valueScale = describeScale(info.getAs<DictionaryAttr>("value_scale"));
   for (Attribute pair : main->getAttrOfType<ArrayAttr>("mlac.operands"))
     kernel.operands.push_back(describeOperand(cast<ArrayAttr>(pair), info));
-  kernel.tile = {.rows = int(schedule.getRows()), .tokens = int(schedule.getBlockTokens()),
-                 .stages = int(schedule.getStages()), .warps = int(schedule.getWarps())};
+  kernel.tile = describeTile(main);
   kernel.main = describeEntry(main);
   auto beside = [&](StringRef suffix) -> ::mla::Entry {
     auto module = main->getParentOfType<ModuleOp>();
@@ -153,7 +167,7 @@ static ::mla::KernelInfo describeKernel(LLVM::LLVMFuncOp main) {
   manifest.profile = provenance.profile;
   manifest.ptxVersion = formatPtxVersion(provenance.ptx);
   for (auto function : module.getOps<LLVM::LLVMFuncOp>())
-    if (function->hasAttr("schedule"))
+    if (function->hasAttr("schedule") || function->hasAttr("prefill_schedule"))
       manifest.kernels.push_back(describeKernel(function));
   return manifest;
 }

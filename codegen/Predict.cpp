@@ -16,11 +16,14 @@ constexpr double kLaunch = 3, kItem = 1.5, kCombine = 3;
 struct BatchWork {
   double bytes = 0, flops = 0;
 
-  BatchWork(const KernelShape &shape, const BatchLengths &batch) {
+  /// `tokenBytes` of all KV heads; `dims` that a row and a token are multiplied over, scores and values together.
+  BatchWork(const mla::KernelInfo &kernel, const BatchLengths &batch, int64_t tokenBytes, int64_t dims) {
     for (size_t i = 0; i < batch.kvLens.size(); ++i) {
-      double rows = double(batch.qLens[i]) * double(shape.heads), tokens = batch.kvLens[i];
-      bytes += rows ? tokens * double(shape.cache.getTokenBytes()) : 0;
-      flops += 2 * rows * tokens * double(shape.rowWidth() + shape.valueWidth);
+      double queries = batch.qLens[i], tokens = batch.kvLens[i];
+      // Of the square at a long prefill's end, a causal mask leaves half.
+      double hidden = kernel.isPrefill() && kernel.causal ? std::min(queries, tokens) * std::min(queries, tokens) / 2 : 0;
+      bytes += queries ? tokens * double(tokenBytes) : 0;
+      flops += 2 * (queries * tokens - hidden) * double(kernel.heads) * double(dims);
     }
   }
 };
@@ -33,16 +36,13 @@ static int64_t residentBlocks(const KernelShape &shape, mlir::tile::ScheduleAttr
   return std::max<int64_t>(blocks, 1);
 }
 
-std::optional<Prediction> predict(const KernelShape &shape, mlir::tile::ScheduleAttr schedule,
-                                  const Profile &profile, const mla::KernelInfo &kernel,
-                                  const BatchLengths &batch, std::string &problem) {
-  int64_t perSM = residentBlocks(shape, schedule, profile);
+static std::optional<Prediction> predict(const TileCost &cost, int64_t perSM, const BatchWork &work,
+                                         const Profile &profile, const mla::KernelInfo &kernel,
+                                         const BatchLengths &batch, std::string &problem) {
   std::optional<mla::PlanSummary> plan = mla::summarisePlan(kernel, batch.qLens, batch.kvLens, batch.pageSize,
                                                             int(perSM * profile.multiprocessors), problem);
   if (!plan)
     return std::nullopt;
-  TileCost cost = costOfTile(shape, schedule, profile);
-  BatchWork work(shape, batch);
   int64_t together =
       (plan->blocks + profile.multiprocessors - 1) / profile.multiprocessors; // blocks that share an SM
   double tiles = double(plan->busiestTiles * together) * cost.cycles() / profile.clock * 1e6;
@@ -55,6 +55,23 @@ std::optional<Prediction> predict(const KernelShape &shape, mlir::tile::Schedule
                         perSM,
                         *plan};
   return prediction;
+}
+
+std::optional<Prediction> predict(const KernelShape &shape, mlir::tile::ScheduleAttr schedule,
+                                  const Profile &profile, const mla::KernelInfo &kernel,
+                                  const BatchLengths &batch, std::string &problem) {
+  BatchWork work(kernel, batch, shape.cache.getTokenBytes(), shape.rowWidth() + shape.valueWidth);
+  return predict(costOfTile(shape, schedule, profile), residentBlocks(shape, schedule, profile), work, profile, kernel,
+                 batch, problem);
+}
+
+std::optional<Prediction> predict(const PrefillShape &shape, mlir::tile::PrefillScheduleAttr schedule,
+                                  const Profile &profile, const mla::KernelInfo &kernel,
+                                  const BatchLengths &batch, std::string &problem) {
+  BatchWork work(kernel, batch, shape.key.getTokenBytes() + shape.value.getTokenBytes(),
+                 shape.keyWidth() + shape.valueWidth());
+  return predict(costOfPrefillTile(shape, schedule, profile), residentBlocks(shape, schedule, profile), work, profile,
+                 kernel, batch, problem);
 }
 
 } // namespace mlac

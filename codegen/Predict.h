@@ -1,7 +1,7 @@
 // What a kernel takes for a batch on a card, by the cost model and the plan.
 #pragma once
 
-#include "passes/CostModel.h"
+#include "passes/PrefillCost.h"
 #include "runtime/PlanSummary.h"
 
 #include <optional>
@@ -25,6 +25,9 @@ struct Prediction {
 
 /// Empty if plan() refuses the batch: `problem` says why.
 std::optional<Prediction> predict(const KernelShape &shape, mlir::tile::ScheduleAttr schedule,
+                                  const Profile &profile, const mla::KernelInfo &kernel,
+                                  const BatchLengths &batch, std::string &problem);
+std::optional<Prediction> predict(const PrefillShape &shape, mlir::tile::PrefillScheduleAttr schedule,
                                   const Profile &profile, const mla::KernelInfo &kernel,
                                   const BatchLengths &batch, std::string &problem);
 

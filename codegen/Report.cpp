@@ -1,6 +1,8 @@
 // The resource report.
 #include "codegen/Report.h"
 
+#include "passes/PrefillCost.h"
+#include "llvm/ADT/TypeSwitch.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/JSON.h"
 
@@ -36,20 +38,66 @@ static KernelShape scheduledShape(tile::KernelOp kernel) {
   return shape;
 }
 
+static std::string nameOfType(Type type) { return std::string(nameOf(elementOf(type))); }
+
+static ScheduledFacts factsOf(tile::KernelOp kernel, tile::ScheduleAttr schedule) {
+  KernelShape shape = scheduledShape(kernel);
+  ScheduledFacts facts;
+  facts.storage = nameOfType(shape.cache.getElementType());
+  facts.bytesPerToken = shape.cache.getTokenBytes();
+  facts.tile = {{"rows", schedule.getRows()},     {"tokens", schedule.getTokens()},
+                {"stages", schedule.getStages()}, {"groups", schedule.getGroups()},
+                {"token_warps", schedule.getTokenWarps()}, {"row_warps", schedule.getRowWarps()}};
+  facts.cost = [=](const Profile &profile) { return costOfTile(shape, schedule, profile); };
+  facts.predict = [=](const Profile &profile, const ::mla::KernelInfo &info, const BatchLengths &batch, std::string &problem) {
+    return predict(shape, schedule, profile, info, batch, problem);
+  };
+  return facts;
+}
+
+static ScheduledFacts factsOf(tile::KernelOp kernel, tile::PrefillScheduleAttr schedule) {
+  PrefillShape shape = prefillShapeOf(kernel);
+  std::string key = nameOfType(shape.key.getElementType()), value = nameOfType(shape.value.getElementType());
+  ScheduledFacts facts;
+  facts.storage = key == value ? key : key + ", " + value;
+  facts.bytesPerToken = shape.key.getTokenBytes() + shape.value.getTokenBytes();
+  facts.tile = {{"rows", schedule.getRows()},
+                {"tokens", schedule.getTokens()},
+                {"stages", schedule.getStages()},
+                {"row_warps", schedule.getRowWarps()}};
+  facts.cost = [=](const Profile &profile) { return costOfPrefillTile(shape, schedule, profile); };
+  facts.predict = [=](const Profile &profile, const ::mla::KernelInfo &info, const BatchLengths &batch, std::string &problem) {
+    return predict(shape, schedule, profile, info, batch, problem);
+  };
+  return facts;
+}
+
+/// Where stored elements become compute values: products that read another type than the kernel computes in.
+static std::vector<std::string> conversionsOf(tile::KernelOp kernel) {
+  std::vector<std::string> conversions;
+  auto add = [&](Operation *op, tile::SharedType ring) {
+    if (ring.getElementType() != kernel.getCompute())
+      conversions.push_back((op->getName().getStringRef() + " at " + place(op->getLoc())).str());
+  };
+  kernel.walk([&](Operation *op) {
+    llvm::TypeSwitch<Operation *>(op).Case<tile::ScoreOp, tile::WeighOp, tile::ScoreRowsOp, tile::WeighRowsOp>(
+        [&](auto product) { add(product, product.getRing().getType()); });
+  });
+  return conversions;
+}
+
 std::vector<ScheduledFacts> collectFacts(ModuleOp module) {
   std::vector<ScheduledFacts> all;
   for (auto kernel : module.getOps<tile::KernelOp>()) {
-    if (!kernel.getSchedule())
+    if (!kernel.getSchedule() && !kernel.getPrefillSchedule())
       continue;
-    ScheduledFacts facts{
-        kernel.getSymName().str(), scheduledShape(kernel), *kernel.getSchedule(), {}, {}, {}};
+    ScheduledFacts facts = kernel.isPrefill() ? factsOf(kernel, *kernel.getPrefillSchedule())
+                                              : factsOf(kernel, *kernel.getSchedule());
+    facts.kernel = kernel.getSymName().str();
+    facts.compute = nameOfType(kernel.getCompute());
     kernel.walk([&](tile::AllocOp op) { facts.allocations.push_back({op.getName().str(), op.getType().getBytes()}); });
     kernel.walk([&](tile::MaskScoresOp op) { facts.scores = costOfScores(op); });
-    bool converts = facts.shape.cache.getElementType() != facts.shape.compute;
-    kernel.walk([&](Operation *op) {
-      if (converts && isa<tile::ScoreOp, tile::WeighOp>(op))
-        facts.conversions.push_back((op->getName().getStringRef() + " at " + place(op->getLoc())).str());
-    });
+    facts.conversions = conversionsOf(kernel);
     all.push_back(std::move(facts));
   }
   return all;
@@ -77,10 +125,8 @@ static json::Value describeScores(const ::mla::KernelInfo &kernel, const ScoreCo
                       {"special_per_score", cost.special}};
 }
 
-static std::string nameOfType(Type type) { return std::string(nameOf(elementOf(type))); }
-
 static json::Value describeCost(const ScheduledFacts &facts, const Profile &profile) {
-  TileCost cost = costOfTile(facts.shape, facts.schedule, profile);
+  TileCost cost = facts.cost(profile);
   return json::Object{{"cycles_per_tile", int64_t(cost.cycles())}, {"memory", int64_t(cost.memory)},
                       {"matrix", int64_t(cost.matrix)},            {"convert", int64_t(cost.convert)},
                       {"shared", int64_t(cost.shared)},            {"issue", int64_t(cost.issue)},
@@ -90,7 +136,7 @@ static json::Value describeCost(const ScheduledFacts &facts, const Profile &prof
 static json::Value describePrediction(const ::mla::KernelInfo &kernel, const ScheduledFacts &facts, const Profile &profile,
                                       const BatchLengths &batch) {
   std::string problem;
-  std::optional<Prediction> found = predict(facts.shape, facts.schedule, profile, kernel, batch, problem);
+  std::optional<Prediction> found = facts.predict(profile, kernel, batch, problem);
   if (!found)
     return json::Object{{"problem", problem}};
   return json::Object{{"requests", int64_t(batch.kvLens.size())},
@@ -127,27 +173,26 @@ static json::Value describeResources(const ::mla::Entry &entry, const Profile &p
 static json::Value describeKernel(const ::mla::KernelInfo &kernel, const ScheduledFacts &facts, const Profile &profile,
                                   const Assembled *assembled, const std::optional<BatchLengths> &batch) {
   json::Array allocations, conversions;
+  json::Object tile;
+  for (const auto &[name, number] : facts.tile)
+    tile[name] = number;
   for (const auto &[name, bytes] : facts.allocations)
     allocations.push_back(json::Object{{"name", name}, {"bytes", bytes}});
   for (const std::string &where : facts.conversions)
     conversions.push_back(where);
-  json::Object object{{"kernel", kernel.name},
-                      {"storage", nameOfType(facts.shape.cache.getElementType())},
-                      {"compute", nameOfType(facts.shape.compute)},
-                      {"bytes_per_cached_token", facts.shape.cache.getTokenBytes()},
-                      {"tile", json::Object{{"rows", facts.schedule.getRows()},
-                                            {"tokens", facts.schedule.getTokens()},
-                                            {"stages", facts.schedule.getStages()},
-                                            {"groups", facts.schedule.getGroups()},
-                                            {"token_warps", facts.schedule.getTokenWarps()},
-                                            {"row_warps", facts.schedule.getRowWarps()}}},
-                      {"shared_limit", profile.sharedPerBlock},
-                      {"allocations", std::move(allocations)},
-                      {"dequantised_in", std::move(conversions)},
-                      {"scores", describeScores(kernel, facts.scores)},
-                      {"main", describeResources(kernel.main, profile, assembled)},
-                      {"combine", describeResources(kernel.combine, profile, assembled)},
-                      {"cost", describeCost(facts, profile)}};
+  json::Object object{
+      {"kernel", kernel.name},
+      {"storage", facts.storage},
+      {"compute", facts.compute},
+      {"bytes_per_cached_token", facts.bytesPerToken},
+      {"tile", std::move(tile)},
+      {"shared_limit", profile.sharedPerBlock},
+      {"allocations", std::move(allocations)},
+      {"dequantised_in", std::move(conversions)},
+      {"scores", describeScores(kernel, facts.scores)},
+      {"main", describeResources(kernel.main, profile, assembled)},
+      {"combine", kernel.combine.name.empty() ? json::Value(nullptr) : describeResources(kernel.combine, profile, assembled)},
+      {"cost", describeCost(facts, profile)}};
   if (batch)
     object["prediction"] = describePrediction(kernel, facts, profile, *batch);
   return object;

@@ -360,15 +360,17 @@ ValueType BodyChecker::checkDot(const Expr &expr) {
   rows &= expectKind(key, key.type.isRowish(), "the key of a dot is rows");
   if (!rows)
     return {};
-  bool shapes = checkQuery(query);
-  shapes &= checkShared(key, "key", "dot-key");
-  if (!shapes || !checkWidths(expr))
+  if (!checkQuery(query) || !checkHeads(key, query.type.heads, "key", "dot-key") || !checkWidths(expr))
     return {};
   if (isEightBit(query.type.element))
     checkStorage(query, "query", "dot-storage");
   checkQuantisedScale(query);
   checkCached(key, "key", "dot-storage");
-  return {.kind = ValueType::Scores, .heads = query.type.heads, .width = query.type.width, .dot = expr.loc};
+  return {.kind = ValueType::Scores,
+          .heads = query.type.heads,
+          .width = query.type.width,
+          .dot = expr.loc,
+          .key = key.type.buffer};
 }
 
 ValueType BodyChecker::checkAttend(const Expr &expr) {
@@ -377,7 +379,9 @@ ValueType BodyChecker::checkAttend(const Expr &expr) {
     return wrongOperand(probs, "the left of @ is probabilities", "probabilities are softmax(scores)");
   if (!value.type.isRowish())
     return wrongOperand(value, "the right of @ is rows", "rows are a buffer or dequant(buffer)");
-  if (!checkShared(value, "value", "attend-value"))
+  if (!checkHeads(value, probs.type.heads, "value", "attend-value"))
+    return {};
+  if (probs.type.key && !checkFamily(value, *probs.type.key))
     return {};
   checkCached(value, "value", "attend-storage");
   return {.kind = ValueType::Rows, .heads = probs.type.heads, .width = value.type.width};
@@ -389,5 +393,5 @@ ValueType BodyChecker::checkNormalised(const Expr &expr, ValueType::Kind result)
   if (!expectKind(scores, scores.type.kind == ValueType::Scores, expr.text + " normalises scores"))
     return {};
   checkSoftmaxScale(expr, scores.type);
-  return {.kind = result, .heads = scores.type.heads};
+  return {.kind = result, .heads = scores.type.heads, .key = scores.type.key};
 }

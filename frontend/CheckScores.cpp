@@ -39,8 +39,10 @@ bool BodyChecker::join(ValueType &into, const Expr &operand) {
     return false;
   }
   into.heads = std::max(into.heads, type.heads);
-  if (type.dot.isValid())
+  if (type.dot.isValid()) {
     into.dot = type.dot;
+    into.key = type.key;
+  }
   into.depth = std::max(into.depth, type.depth + 1);
   if (into.depth <= Parser::kDeepestNesting)
     return true;
@@ -97,7 +99,11 @@ ValueType BodyChecker::checkComparison(const Expr &expr) {
   ValueType type = checkElementwise(expr.operands);
   if (type.kind == ValueType::Invalid)
     return {};
-  return {.kind = ValueType::Condition, .heads = type.heads, .dot = type.dot, .depth = type.depth};
+  return {.kind = ValueType::Condition,
+          .heads = type.heads,
+          .dot = type.dot,
+          .depth = type.depth,
+          .key = type.key};
 }
 
 ValueType BodyChecker::checkConditions(const Expr &expr) {

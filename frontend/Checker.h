@@ -99,7 +99,8 @@ private:
 
   // Rules.
   bool checkQuery(const Expr &query);
-  bool checkShared(const Expr &operand, llvm::StringRef role, llvm::StringRef rule);
+  bool checkHeads(const Expr &operand, int64_t queryHeads, llvm::StringRef role, llvm::StringRef rule);
+  bool checkFamily(const Expr &value, const ParamDecl &key);
   bool checkWidths(const Expr &dot);
   void checkCached(const Expr &operand, llvm::StringRef role, llvm::StringRef rule);
   bool checkStorage(const Expr &operand, llvm::StringRef role, llvm::StringRef rule);

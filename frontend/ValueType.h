@@ -69,6 +69,8 @@ struct ValueType {
   bool integer = false;
   /// Element and Condition: how deep they are nested; they have no op of their own until scores use them.
   unsigned depth = 0;
+  /// Scores and probabilities: the buffer of their keys.
+  const ParamDecl *key = nullptr;
 
   /// Lse: the base, where it is no longer free.
   std::optional<mlir::mla::LseBase> base{};

@@ -48,10 +48,13 @@ def Tile : Pass<"mla-tile", "::mlir::ModuleOp"> {
   let summary = "Attention as a loop over KV tiles: load, dequant, score, mask, online softmax, accumulate";
   let description = [{
     Makes two entry points a kernel: the walk over the plan's work items, and the combine of rows that were
-    split over blocks. Rules: [attention-form] results are softmax(scores) @ value and logsumexp(scores) of one
-    query and one cache; [latent-width] the value is a multiple of 64 up to 512 wide; [rope-width] the key is 0, 16, 32 or
+    split over blocks. A kernel whose key and value are two buffers is a prefill kernel, and has no combine.
+    Rules: [attention-form] results are softmax(scores) @ value and logsumexp(scores) of one query, one key and one value; [latent-width] the value is a multiple of 64 up to 512 wide; [rope-width] the key is 0, 16, 32 or
     64 wider; [value-offset] the value starts at a multiple of 16; [heads-range] 1 to 128 heads;
-    [query-storage] the query is f16 or bf16; [output-storage] the output is f16, bf16 or f32.
+    [query-storage] the query is f16 or bf16; [output-storage] the output is f16, bf16 or f32; [latent-heads] a row that is
+    key and value has no heads. Of prefill: [kv-heads] key and value have as many heads, which divide the query's;
+    [kv-layout] both are ragged; [prefill-width] both are a multiple of 16 up to 256 wide;
+    [prefill-scale] a number that multiplies scores is above 0; [prefill-scores] no window, edit or sink.
   }];
   let dependentDialects = ["::mlir::tile::TileDialect", "::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect"];
 }
@@ -85,11 +88,33 @@ def Schedule : Pass<"tile-schedule", "::mlir::ModuleOp"> {
   ];
 }
 
+def SchedulePrefill : Pass<"tile-schedule-prefill", "::mlir::ModuleOp"> {
+  let summary = "The same for prefill kernels, whose schedules are of a family of their own";
+  let description = [{
+    As tile-schedule, for kernels with keys and values of two buffers. Hints that count are rows, tokens, stages and row_warps
+    [hint-family].
+  }];
+  let options = [
+    Option<"target", "target", "std::string", "\"sm_120\"", "Instruction target">,
+    Option<"profile", "profile", "std::string", "\"\"", "Resource profile; the target's own by default">,
+    Option<"ptx", "ptx", "std::string", "\"\"", "PTX version; the lowest that the target takes by default">,
+    Option<"sharedLimit", "shared-limit", "int64_t", "0", "Bytes of shared memory a block may take, to override the profile">
+  ];
+}
+
 def Pipeline : Pass<"tile-pipeline", "::mlir::ModuleOp"> {
   let summary = "Shared memory, asynchronous copies, stages and barriers";
   let description = [{
     Between two barriers a warp scores tile i+1 and accumulates tile i, while the copies of the tiles after them
     are under way. The ring's protocol is checked by tile-verify-pipeline.
+  }];
+}
+
+def PipelinePrefill : Pass<"tile-pipeline-prefill", "::mlir::ModuleOp"> {
+  let summary = "The same for prefill kernels: a ring of keys and one of values";
+  let description = [{
+    Before each use of a tile all threads meet, and the copy into the place of the tile used before starts.
+    Checked by tile-verify-pipeline.
   }];
 }
 

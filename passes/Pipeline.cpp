@@ -206,7 +206,7 @@ struct Pipeline : mlac::impl::PipelineBase<Pipeline> {
   void runOnOperation() override {
     for (auto kernel : getOperation().getOps<tile::KernelOp>()) {
       Source source(kernel);
-      if (!source.items)
+      if (kernel.isPrefill() || !source.items)
         continue;
       if (!kernel.getSchedule() || !source.complete()) {
         kernel.emitError() << "has no schedule; run tile-schedule first [pipeline-unscheduled]";

@@ -86,7 +86,8 @@ private:
     }
     auto entry = tile::KernelOp::create(builder, loc, builder.getStringAttr(name),
                                         TypeAttr::get(builder.getFunctionType(types, {})), kernel.getComputeAttr(),
-                                        kernel.getHeadsAttr(), tile::ScheduleAttr(), DictionaryAttr(),
+                                        kernel.getHeadsAttr(), IntegerAttr(), tile::ScheduleAttr(),
+                                        tile::PrefillScheduleAttr(), DictionaryAttr(),
                                         builder.getArrayAttr(attrs), ArrayAttr());
     entry->setAttr("shared_bytes", builder.getI64IntegerAttr(sharedBytes));
     entry.getBody().emplaceBlock().addArguments(types, SmallVector<Location>(types.size(), loc));

@@ -43,7 +43,7 @@ struct Schedule : mlac::impl::ScheduleBase<Schedule> {
     instructionTarget = choice->target;
     ptxVersion = choice->ptx;
     for (auto kernel : getOperation().getOps<tile::KernelOp>())
-      if (!kernel.getOps<tile::ItemsOp>().empty() && failed(schedule(kernel)))
+      if (!kernel.isPrefill() && !kernel.getOps<tile::ItemsOp>().empty() && failed(schedule(kernel)))
         signalPassFailure();
   }
 

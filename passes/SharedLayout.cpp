@@ -22,8 +22,7 @@ KernelShape shapeOf(tile::KernelOp kernel) {
   return shape;
 }
 
-/// Rows an odd number of 16-byte units apart: eight consecutive rows then touch all 32 banks, so ldmatrix has no conflicts.
-static int64_t conflictFreePitch(int64_t rowBytes) {
+int64_t conflictFreePitch(int64_t rowBytes) {
   int64_t units = (rowBytes + 15) / 16;
   return 16 * (units | 1);
 }

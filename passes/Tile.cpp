@@ -1,7 +1,9 @@
-// mla-tile: attention becomes a loop over KV tiles, and a combine for rows that several blocks share.
+// mla-tile: attention becomes a loop over KV tiles, and a combine for rows that several blocks share. Keys and values from
+// one buffer make a decode kernel, from two a prefill kernel, whose rows are never split.
 #include "passes/Passes.h"
 
 #include "passes/ScoreEdit.h"
+#include "llvm/ADT/APFloat.h"
 
 #include <limits>
 #include <numbers>
@@ -22,7 +24,7 @@ constexpr int64_t kCombineThreads = 512;
 
 /// The attention that a kernel's results amount to.
 struct Attention {
-  Value query, cache;             // buffers
+  Value query, cache, value;      // buffers; decode: cache and value are the same
   bool dequantised = false;
   int64_t valueColumn = 0, valueWidth = 0;
   bool causal = false;
@@ -33,6 +35,8 @@ struct Attention {
   mla::SinkOp sink; // null if it has none
   bool sinkInLse = false;
   std::optional<mla::LseBase> base;
+
+  bool isPrefill() const { return value != cache; }
 };
 
 /// Strips scales off a value and collects their factors.
@@ -48,8 +52,8 @@ Value stripScales(Value value, SmallVectorImpl<Value> &factors) {
 
 LogicalResult formError(Operation *op, StringRef what) {
   return op->emitError() << what
-                         << "; a kernel computes softmax(scores) @ value and logsumexp(scores) of one query and "
-                            "one cache [attention-form]";
+                         << "; a kernel computes softmax(scores) @ value and logsumexp(scores) of one query, one key "
+                            "and one value [attention-form]";
 }
 
 /// The cached rows a product reads: through slices and dequant to the buffer.
@@ -116,8 +120,9 @@ LogicalResult matchResult(mla::ReturnOp ret, Value result, Attention &attention)
       cacheOf(attend, attend.getValue(), attention.valueColumn, attention.valueWidth, attention.dequantised);
   if (failed(cache))
     return failure();
-  if (*cache != attention.cache)
-    return formError(attend, "key and value come from different caches");
+  attention.value = *cache;
+  if (attention.isPrefill() && attention.valueWidth != cast<mla::BufferType>(cache->getType()).getWidth())
+    return formError(attend, "the value is not the whole row of its buffer");
   return success();
 }
 
@@ -133,10 +138,36 @@ LogicalResult matchLse(mla::ReturnOp ret, Value result, Attention &attention) {
   return success();
 }
 
+/// Keys and values of their own: as many heads, ragged, and widths that a warp's registers hold.
+LogicalResult checkPrefill(Operation *op, const Attention &attention) {
+  auto query = cast<mla::BufferType>(attention.query.getType());
+  auto key = cast<mla::BufferType>(attention.cache.getType()), value = cast<mla::BufferType>(attention.value.getType());
+  if (key.getShape().size() != 2 || value.getShape().size() != 2 || key.getHeads() != value.getHeads() ||
+      query.getHeads() % key.getHeads())
+    return op->emitError() << "key and value of two buffers have as many heads, which divide the query's " << query.getHeads()
+                           << " [kv-heads]";
+  if (key.getLayout() != mla::Layout::ragged || value.getLayout() != mla::Layout::ragged)
+    return op->emitError() << "key and value of two buffers are ragged [kv-layout]";
+  if (attention.window || attention.edit || attention.sink)
+    return op->emitError() << "prefill has a causal mask or none; windows, edits of scores and sinks are decode's "
+                              "[prefill-scores]";
+  for (auto [type, what] : {std::pair(key, "key"), std::pair(value, "value")})
+    if (type.getWidth() % 16 || type.getWidth() > 256)
+      return op->emitError() << "no tile covers a " << what << " " << type.getWidth()
+                             << " wide; a multiple of 16 from 16 to 256 [prefill-width]";
+  return success();
+}
+
 /// Widths that the tiles cover; each rule names what is allowed.
 LogicalResult checkWidths(Operation *op, const Attention &attention) {
   auto query = cast<mla::BufferType>(attention.query.getType());
   auto cache = cast<mla::BufferType>(attention.cache.getType());
+  if (query.getHeads() < 1 || query.getHeads() > 128)
+    return op->emitError() << query.getHeads() << " heads; 1 to 128 [heads-range]";
+  if (attention.isPrefill())
+    return checkPrefill(op, attention);
+  if (cache.getShape().size() != 1)
+    return op->emitError() << "the row that is key and value has heads; a latent row is shared by all heads [latent-heads]";
   int64_t latent = attention.valueWidth, rope = cache.getWidth() - latent;
   if (latent % 64 || latent < 64 || latent > 512)
     return op->emitError() << "no tile covers a value " << latent
@@ -146,8 +177,6 @@ LogicalResult checkWidths(Operation *op, const Attention &attention) {
   if (attention.valueColumn % 16)
     return op->emitError() << "the value starts at column " << attention.valueColumn
                            << "; a multiple of 16 [value-offset]";
-  if (query.getHeads() < 1 || query.getHeads() > 128)
-    return op->emitError() << query.getHeads() << " heads; 1 to 128 [heads-range]";
   return success();
 }
 
@@ -210,11 +239,22 @@ FailureOr<DictionaryAttr> describeFactors(mla::KernelOp kernel, ArrayRef<Value> 
                                     builder.getNamedAttr("scalars", builder.getArrayAttr(names))});
 }
 
+/// Prefill takes maxima of scores before it scales them.
+LogicalResult checkScoreScale(mla::KernelOp kernel, const Attention &attention, DictionaryAttr score) {
+  double constant = score.getAs<FloatAttr>("constant").getValueAsDouble();
+  if (!attention.isPrefill() || constant > 0)
+    return success();
+  SmallString<16> number;
+  APFloat(constant).toString(number, 6);
+  return kernel.emitError() << "scores are multiplied by " << number
+                            << "; prefill takes a factor above 0: negate the query [prefill-scale]";
+}
+
 /// What the kernel means, for the manifest: survives every lowering as the attribute `mlac.info`.
 FailureOr<DictionaryAttr> describe(mla::KernelOp kernel, const Attention &attention) {
   FailureOr<DictionaryAttr> score = describeFactors(kernel, attention.scoreFactors);
   FailureOr<DictionaryAttr> value = describeFactors(kernel, attention.resultFactors);
-  if (failed(score) || failed(value))
+  if (failed(score) || failed(value) || failed(checkScoreScale(kernel, attention, *score)))
     return failure();
   Builder b(kernel.getContext());
   auto name = [&](Value v) { return b.getStringAttr(kernel.getArgName(cast<BlockArgument>(v).getArgNumber())); };
@@ -232,6 +272,7 @@ FailureOr<DictionaryAttr> describe(mla::KernelOp kernel, const Attention &attent
   SmallVector<NamedAttribute> all{
       b.getNamedAttr("query", name(attention.query)),
       b.getNamedAttr("cache", name(attention.cache)),
+      b.getNamedAttr("value", name(attention.value)),
       b.getNamedAttr("qk_dim", number(cast<mla::BufferType>(attention.cache.getType()).getWidth())),
       b.getNamedAttr("v_dim", number(attention.valueWidth)),
       b.getNamedAttr("v_offset", number(attention.valueColumn)),
@@ -254,7 +295,8 @@ public:
 
   void build() {
     buildWalk();
-    buildCombine();
+    if (!attention.isPrefill())
+      buildCombine();
     if (attention.base)
       buildMerge();
   }
@@ -293,7 +335,8 @@ private:
     auto kernel = tile::KernelOp::create(
         builder, loc, builder.getStringAttr(name), TypeAttr::get(builder.getFunctionType(types, {})),
         TypeAttr::get(compute), builder.getI64IntegerAttr(cast<mla::BufferType>(attention.query.getType()).getHeads()),
-        tile::ScheduleAttr(), DictionaryAttr(), builder.getArrayAttr(attrs), ArrayAttr());
+        IntegerAttr(), tile::ScheduleAttr(), tile::PrefillScheduleAttr(), DictionaryAttr(), builder.getArrayAttr(attrs),
+        ArrayAttr());
     kernel->setAttr("mlac.info", info);
     kernel.getBody().emplaceBlock().addArguments(types, SmallVector<Location>(types.size(), loc));
     return kernel;
@@ -325,6 +368,8 @@ private:
     tile::KernelOp kernel = buildEntry(source.getSymName(), inputs);
     if (auto hints = source->getAttrOfType<DictionaryAttr>("mla.hints"))
       kernel.setHintsAttr(hints);
+    if (attention.isPrefill())
+      kernel.setKvHeads(cast<mla::BufferType>(attention.cache.getType()).getHeads());
     OpBuilder::InsertionGuard guard(builder);
     builder.setInsertionPointToStart(&kernel.getBody().front());
     IRMapping mapping;
@@ -362,7 +407,7 @@ private:
     Value step = arith::ConstantOp::create(builder, loc, builder.getI32IntegerAttr(1));
     auto loop = scf::ForOp::create(builder, loc, range.getBegin(), range.getEnd(), step,
                                    ValueRange{zero, lowest, none});
-    buildStep(loop, query, mapping.lookup(attention.cache), item, scale, edit);
+    buildStep(loop, query, mapping, item, scale, edit);
     auto [out, lse] = outputArguments(kernel, source.getNumArguments());
     tile::FinishOp::create(builder, loc, item, kernel.getBody().front().getArguments().back(),
                            loop.getResult(0), loop.getResult(1), loop.getResult(2), factor, out, lse,
@@ -371,16 +416,11 @@ private:
   }
 
   /// One KV tile: load, score, mask, softmax, accumulate.
-  void buildStep(scf::ForOp loop, Value query, Value cache, Value item, Value scale, Region &edit) {
+  void buildStep(scf::ForOp loop, Value query, IRMapping &mapping, Value item, Value scale, Region &edit) {
     OpBuilder::InsertionGuard guard(builder);
     builder.setInsertionPointToStart(loop.getBody());
     Value tileIndex = loop.getInductionVar(), maximum = loop.getRegionIterArg(1);
-    auto cacheType = cast<mla::BufferType>(cache.getType());
-    Location at = attention.cache.getLoc();
-    Value key = tile::LoadOp::create(builder, at, tileOf(kOpen, cacheType.getWidth(), cacheType.getElementType()), cache,
-                                     item, tileIndex);
-    if (cacheType.getElementType() != compute)
-      key = tile::DequantOp::create(builder, at, tileOf(kOpen, cacheType.getWidth(), compute), key);
+    Value key = loadTile(attention.cache, mapping, item, tileIndex);
     Location scoreLoc = attention.scores.getLoc();
     auto scoreType = tileOf(kOpen, kOpen, f32);
     Value scores = tile::DotOp::create(builder, scoreLoc, scoreType, query, key);
@@ -392,9 +432,9 @@ private:
     auto softmax = tile::OnlineSoftmaxOp::create(
         builder, scoreLoc, TypeRange{tileOf(kOpen, kOpen, compute), maximum.getType(), maximum.getType(), maximum.getType()},
         scores, maximum, loop.getRegionIterArg(2));
-    Value value = key;
-    if (attention.valueWidth != cacheType.getWidth())
-      value = tile::SliceOp::create(builder, at, tileOf(kOpen, attention.valueWidth, compute), key,
+    Value value = attention.isPrefill() ? loadTile(attention.value, mapping, item, tileIndex) : key;
+    if (attention.valueWidth != cast<tile::TileType>(value.getType()).getColumns())
+      value = tile::SliceOp::create(builder, attention.value.getLoc(), tileOf(kOpen, attention.valueWidth, compute), key,
                                     attention.valueColumn, attention.valueColumn + attention.valueWidth);
     Value accumulator = tile::AccumulateOp::create(builder, loc, loop.getRegionIterArg(0), softmax.getShrink(),
                                                    softmax.getProbs(), value);
@@ -408,6 +448,17 @@ private:
   Value sink(IRMapping &mapping) {
     mla::SinkOp sink = attention.sink;
     return sink ? mapping.lookup(sink.getLogits()) : Value();
+  }
+
+  /// A tile of a buffer, in the compute type.
+  Value loadTile(Value buffer, IRMapping &mapping, Value item, Value tileIndex) {
+    auto type = cast<mla::BufferType>(buffer.getType());
+    Location at = buffer.getLoc();
+    Value rows = tile::LoadOp::create(builder, at, tileOf(kOpen, type.getWidth(), type.getElementType()),
+                                      mapping.lookup(buffer), item, tileIndex);
+    if (type.getElementType() == compute)
+      return rows;
+    return tile::DequantOp::create(builder, at, tileOf(kOpen, type.getWidth(), compute), rows);
   }
 
   void buildCombine() {

@@ -150,7 +150,7 @@ private:
 
   LogicalResult access(Operation &op) {
     return llvm::TypeSwitch<Operation *, LogicalResult>(&op)
-        .Case([&](tile::CopyOp copy) { return startCopy(copy); })
+        .Case([&](tile::CopyOp copy) { return startCopy(copy, copy.getFrom()); })
         .Case([&](tile::CommitOp) { return ++committed, success(); })
         .Case([&](tile::WaitOp wait) { return land(wait), success(); })
         .Case([&](tile::BarrierOp) { return meet(/*wholeBlock=*/true), success(); })
@@ -173,6 +173,13 @@ private:
         .Case([&](tile::StoreStatsOp store) { return write(store, store.getStats(), Block); })
         .Case([&](tile::FinishRowsOp finish) { return load(finish, finish.getStats(), Block); })
         .Case([&](tile::MergeGroupsOp merge) { return takeRing(merge); })
+        .Case([&](tile::CopyRowsOp copy) { return startCopy(copy, copy.getTile()); })
+        .Case([&](tile::LoadQueryRowsOp load) { return write(load, load.getQuery(), Block); })
+        .Case([&](tile::ScoreRowsOp score) {
+          return failure(failed(read(score, score.getRing(), score.getStage())) ||
+                         failed(this->load(score, score.getQuery(), Block)));
+        })
+        .Case([&](tile::WeighRowsOp weigh) { return read(weigh, weigh.getRing(), weigh.getStage()); })
         .Default([](Operation *) { return success(); });
   }
 
@@ -187,8 +194,10 @@ private:
     return &stages[numbers[index]];
   }
 
-  LogicalResult startCopy(tile::CopyOp copy) {
-    if (!known(copy.getEnabled()) || !known(copy.getFrom()))
+  /// `tile` is known as the tile that is copied, or is an address of it.
+  template <typename CopyT>
+  LogicalResult startCopy(CopyT copy, Value tile) {
+    if (!known(copy.getEnabled()) || !known(tile))
       return copy.emitError() << "depends on more than the item's tiles [pipeline-control]";
     if (!numbers[copy.getEnabled()])
       return success();
@@ -202,7 +211,7 @@ private:
       return copy.emitError() << "refills a stage whose tile " << (*stage)->tile
                               << ((*stage)->state == Stage::UnderWay ? " is still under way" : " may still be read")
                               << ", for " << tiles << " tiles [pipeline-refill]";
-    **stage = {Stage::UnderWay, numbers[copy.getFrom()], committed, false};
+    **stage = {Stage::UnderWay, numbers[tile], committed, false};
     return success();
   }
 
@@ -299,7 +308,10 @@ struct VerifyPipeline : mlac::impl::VerifyPipelineBase<VerifyPipeline> {
   void runOnOperation() override {
     for (auto kernel : getOperation().getOps<tile::KernelOp>())
       kernel.walk([&](tile::ItemsOp items) {
-        if (kernel.getSchedule() && failed(verify(items, kernel.getSchedule()->getStages())))
+        int64_t stages = kernel.getSchedule()          ? kernel.getSchedule()->getStages()
+                         : kernel.getPrefillSchedule() ? kernel.getPrefillSchedule()->getStages()
+                                                       : 0;
+        if (stages && failed(verify(items, stages)))
           signalPassFailure();
       });
   }

@@ -35,6 +35,8 @@ std::vector<Param> operandParams(const Operand &operand) {
   case Role::headValues:
     return {{operand.name + ".data", ParamType::pointer}};
   case Role::query:
+  case Role::key:
+  case Role::value:
   case Role::output:
   case Role::lse:
     return {{operand.name + ".data", ParamType::pointer},

@@ -9,6 +9,7 @@
 //   cache, paged    NAME.data ptr, NAME.stride_page i64, NAME.stride_token i64, NAME.table ptr to
 //                   i32[batch][table_stride], NAME.table_stride i64, NAME.page_size i32, NAME.page_magic i32,
 //                   NAME.page_shift i32
+//   key, value      NAME.data ptr, NAME.stride_token i64, NAME.stride_head i64
 //   cache, ragged   NAME.data ptr, NAME.stride_token i64, NAME.indptr ptr to i32[batch + 1]
 //   lse             NAME.data ptr to f32, NAME.stride_token i64, NAME.stride_head i64
 //   scalar          NAME f32
@@ -29,7 +30,8 @@
 //                   i64, stateK.out.stride_head i64, stateK.lse.data ptr to f32, stateK.lse.stride_token i64,
 //                   stateK.lse.stride_head i64; the merged state is the output's and the lse's own words
 //
-// Packed row r of a request is query token r / heads, head r % heads. A row tile is tile.rows consecutive
+// Packed row r of a request is query token r / heads, head r % heads; of a request and KV head of prefill it is, with n
+// = heads / kvHeads, query token r / n, head kvHead * n + r % n. A row tile is tile.rows consecutive
 // packed rows, the last one of a request possibly short. KV tile t covers tokens [t * tile.tokens, (t+1) *
 // tile.tokens).
 //
@@ -57,14 +59,16 @@
 namespace mla {
 
 /// One piece of work of the main kernel: a row tile against a run of KV tiles (possibly none: an empty
-/// result).
+/// result). Prefill has row tiles of each KV head, and never splits one.
 struct WorkItem {
   int32_t request;
   int32_t row_begin;  ///< first packed row of the row tile, a multiple of tile.rows
   int32_t tile_begin; ///< KV tiles [tile_begin, tile_end)
   int32_t tile_end;
   int32_t slot; ///< -1: write the final result; otherwise the partial slot to write
-  int32_t pad[3];
+  int32_t head;     ///< KV head; 0 in decode
+  int32_t kv_begin; ///< prefill: row of the request's first key and value
+  int32_t pad;
 };
 static_assert(sizeof(WorkItem) == 32);
 

@@ -71,6 +71,7 @@ static Json write(const ScoreEdit &edit) {
 static Json write(const KernelInfo &kernel) {
   return {{"name", kernel.name},
           {"heads", kernel.heads},
+          {"kv_heads", kernel.kvHeads},
           {"qk_dim", kernel.qkDim},
           {"v_dim", kernel.vDim},
           {"v_offset", kernel.vOffset},
@@ -282,12 +283,25 @@ static void checkEntry(const KernelInfo &kernel, const Entry &entry, const std::
       invalid(path + ".params", param, "a word of the parameter vocabulary");
 }
 
-static void checkKernel(const KernelInfo &kernel, const Reader &reader) {
+/// A decode kernel's cache holds the values too; a prefill kernel has keys and values of as many heads.
+static void checkStored(const KernelInfo &kernel, const Reader &reader) {
+  if (kernel.isPrefill()) {
+    if (kernel.heads % kernel.kvHeads)
+      invalid(reader.pathOf("kv_heads"), std::to_string(kernel.kvHeads),
+              fmt::format("a divisor of the {} heads", kernel.heads));
+    checkShape(kernel, Role::key, {kernel.kvHeads, kernel.qkDim}, reader);
+    checkShape(kernel, Role::value, {kernel.kvHeads, kernel.vDim}, reader);
+    return;
+  }
   if (kernel.vOffset > kernel.qkDim - kernel.vDim)
     invalid(reader.pathOf("v_offset"), fmt::format("{} with v_dim {}", kernel.vOffset, kernel.vDim),
             fmt::format("such that the values lie within the {} cached dims", kernel.qkDim));
-  checkShape(kernel, Role::query, {kernel.heads, kernel.qkDim}, reader);
   checkShape(kernel, Role::cache, {kernel.qkDim}, reader);
+}
+
+static void checkKernel(const KernelInfo &kernel, const Reader &reader) {
+  checkStored(kernel, reader);
+  checkShape(kernel, Role::query, {kernel.heads, kernel.qkDim}, reader);
   checkShape(kernel, Role::output, {kernel.heads, kernel.vDim}, reader);
   if (kernel.lse != LseBase::none)
     checkShape(kernel, Role::lse, {kernel.heads}, reader);
@@ -308,6 +322,7 @@ static KernelInfo readKernel(const Reader &reader) {
   KernelInfo kernel;
   reader.read("name", kernel.name);
   reader.readInteger("heads", kernel.heads, 1);
+  reader.readInteger("kv_heads", kernel.kvHeads, 0);
   reader.readInteger("qk_dim", kernel.qkDim, 1);
   reader.readInteger("v_dim", kernel.vDim, 1);
   reader.readInteger("v_offset", kernel.vOffset, 0);

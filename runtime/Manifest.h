@@ -24,7 +24,7 @@
 
 namespace mla {
 
-enum class Role { query, cache, scalar, headValues, output, lse };
+enum class Role { query, cache, key, value, scalar, headValues, output, lse };
 std::string_view name(Role role);
 std::optional<Role> parseRole(std::string_view text);
 
@@ -34,7 +34,7 @@ struct Operand {
   Role role = Role::query;
   Layout layout = Layout::ragged;
   DType dtype = DType::f32;
-  /// Shape of one token: query and output [heads, dim], cache [dim], lse and head values [heads],
+  /// Shape of one token: query and output [heads, dim], cache [dim], key and value [kvHeads, dim], lse and head values [heads],
   /// scalar [].
   std::vector<int64_t> shape;
   /// Bytes that the base address and every stride (times the element size) are a multiple of.
@@ -83,9 +83,13 @@ struct Scale {
 ///   log_base(sum_j exp(score[j])), with sinkInLse of exp(sink[h]) + that sum
 ///
 /// c holds decoded stored values. Without a visible row, out is 0 and the sum is 0, its lse -inf.
+///
+/// A decode kernel has a cache, a latent row that all heads share. A prefill kernel has a key and a value instead:
+/// c[j] is then the row of KV head h * kvHeads / heads in the key, and its values are that row in the value.
 struct KernelInfo {
   std::string name;
   int heads = 0;
+  int kvHeads = 0; ///< of a prefill kernel; they divide heads. 0: a decode kernel
   int qkDim = 0;
   int vDim = 0;
   int vOffset = 0;
@@ -108,6 +112,11 @@ struct KernelInfo {
 
   bool operator==(const KernelInfo &) const = default;
 
+  bool isPrefill() const { return kvHeads > 0; }
+  /// Query heads that share one cached row.
+  int headsPerKv() const { return isPrefill() ? heads / kvHeads : heads; }
+  /// What the scores are computed from: the cache, or the key.
+  const Operand &cached() const { return *find(isPrefill() ? Role::key : Role::cache); }
   /// The operand of that name, or null.
   const Operand *find(std::string_view operandName) const;
   /// The first operand of that role, or null.

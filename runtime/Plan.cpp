@@ -4,6 +4,7 @@
 #include "runtime/Plan.h"
 
 #include "runtime/PlanCheck.h"
+#include "runtime/PrefillPlan.h"
 
 #include <algorithm>
 #include <limits>
@@ -13,14 +14,14 @@ namespace mla {
 int64_t visibleTokens(const KernelInfo &kernel, int64_t qLen, int64_t kvLen, int64_t rowEnd) {
   if (!kernel.causal)
     return kvLen;
-  int64_t lastToken = (rowEnd - 1) / kernel.heads;
+  int64_t lastToken = (rowEnd - 1) / kernel.headsPerKv();
   return std::clamp<int64_t>(lastToken + 1 + kvLen - qLen, 0, kvLen);
 }
 
 int64_t hiddenTokens(const KernelInfo &kernel, int64_t qLen, int64_t kvLen, int64_t row) {
   if (kernel.window < 0)
     return 0;
-  return std::clamp<int64_t>(row / kernel.heads + kvLen - qLen - kernel.window, 0, kvLen);
+  return std::clamp<int64_t>(row / kernel.headsPerKv() + kvLen - qLen - kernel.window, 0, kvLen);
 }
 
 namespace {
@@ -173,7 +174,7 @@ private:
     auto tileEnd = static_cast<int32_t>(unit->firstTile + std::min<int64_t>(end - unit->start, unit->tiles));
     auto item = static_cast<size_t>(plan.items++);
     if (item < work.size())
-      work[item] = {unit->request, unit->rowBegin, tileBegin, tileEnd, slot, {0, 0, 0}};
+      work[item] = {unit->request, unit->rowBegin, tileBegin, tileEnd, slot, 0, 0, 0};
     plan.tiles += tileEnd - tileBegin;
   }
 
@@ -194,6 +195,21 @@ std::vector<int64_t> cutLine(const KernelInfo &kernel, const PlanRequest &reques
 int64_t mostItems(const std::vector<Unit> &units, const std::vector<int64_t> &cuts) {
   int64_t pieces = !units.empty() && units.front().piece > 0 ? fixedPieces : 1;
   return static_cast<int64_t>(units.size()) * pieces + static_cast<int64_t>(cuts.size());
+}
+
+void writeDecodeLists(const KernelInfo &kernel, const PlanRequest &request, Plan &plan,
+                      std::optional<std::span<WorkItem>> work) {
+  listUnits(kernel, request, plan.units);
+  std::vector<int64_t> cuts = cutLine(kernel, request, plan.units);
+  requireInt32("the number of work items", mostItems(plan.units, cuts));
+  if (!work)
+    plan.work.resize(static_cast<size_t>(mostItems(plan.units, cuts)));
+  ListWriter writer(plan, work.value_or(plan.work));
+  for (size_t i = 0; i + 1 < cuts.size(); ++i)
+    writer.writeBlock(cuts[i], cuts[i + 1]);
+  plan.grid = static_cast<int64_t>(cuts.size()) - 1;
+  for (const Unit &unit : plan.units)
+    plan.skippedTiles += unit.firstTile;
 }
 
 void computeSizes(const KernelInfo &kernel, Plan &plan) {
@@ -228,20 +244,13 @@ static void makePlan(const KernelInfo &kernel, const PlanRequest &request, Plan 
   plan.qIndptr.assign(request.qIndptr.begin(), request.qIndptr.end());
   plan.kvLen.assign(request.kvLen.begin(), request.kvLen.end());
   plan.pageSize = request.pageSize;
-  listUnits(kernel, request, plan.units);
-  std::vector<int64_t> cuts = cutLine(kernel, request, plan.units);
-  requireInt32("the number of work items", mostItems(plan.units, cuts));
-  if (!work)
-    plan.work.resize(static_cast<size_t>(mostItems(plan.units, cuts)));
-  ListWriter writer(plan, work.value_or(plan.work));
-  for (size_t i = 0; i + 1 < cuts.size(); ++i)
-    writer.writeBlock(cuts[i], cuts[i + 1]);
-  plan.grid = static_cast<int64_t>(cuts.size()) - 1;
+  if (kernel.isPrefill())
+    writePrefillLists(kernel, request, plan, work);
+  else
+    writeDecodeLists(kernel, request, plan, work);
   plan.workIndptr.push_back(static_cast<int32_t>(plan.items));
   if (!work)
     plan.work.resize(static_cast<size_t>(plan.items));
-  for (const Unit &unit : plan.units)
-    plan.skippedTiles += unit.firstTile;
   computeSizes(kernel, plan);
 }
 

@@ -36,14 +36,14 @@ static void checkQueryRows(const KernelInfo &kernel, const PlanRequest &request)
                 fmt::format("{}, the rows of the query", *request.queryTokens),
                 "pass the query that the offsets describe");
   for (size_t r = 0; r + 1 < request.qIndptr.size(); ++r) {
-    int64_t rows = int64_t{request.qIndptr[r + 1] - request.qIndptr[r]} * kernel.heads;
+    int64_t rows = int64_t{request.qIndptr[r + 1] - request.qIndptr[r]} * kernel.headsPerKv();
     if (rows > int32Max - kernel.tile.rows)
       throw Error(Code::tooLarge, fmt::format("query rows x heads of request {}", r), std::to_string(rows),
                   fmt::format("at most {}", int32Max - kernel.tile.rows), "split the request");
   }
   // At most: each request's last one may be short.
   int64_t rowTiles = int64_t{request.qIndptr.back()} * kernel.heads / kernel.tile.rows +
-                     static_cast<int64_t>(request.qIndptr.size());
+                     static_cast<int64_t>(request.qIndptr.size()) * std::max(kernel.kvHeads, 1);
   if (rowTiles > int32Max)
     throw Error(Code::tooLarge, "row tiles of the batch", std::to_string(rowTiles),
                 fmt::format("at most {}", int32Max), "plan the batch in parts");
@@ -116,10 +116,9 @@ void checkPlanRequest(const KernelInfo &kernel, const PlanRequest &request) {
                 "pass multiprocessors x blocks of one");
   checkQueryRows(kernel, request);
   checkKvLengths(kernel, request);
-  const Operand *cache = kernel.find(Role::cache);
-  if (!cache)
+  if (!kernel.find(kernel.isPrefill() ? Role::key : Role::cache))
     throw Error(Code::missingOperand, "kernel " + kernel.name, "without a cache", "a kernel with one");
-  if (cache->layout == Layout::paged)
+  if (kernel.cached().layout == Layout::paged)
     checkPaged(request);
   else
     checkRagged(request);

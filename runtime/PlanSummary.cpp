@@ -21,7 +21,7 @@ static Plan planOf(const KernelInfo &kernel, const std::vector<int32_t> &qLens,
                    const std::vector<int32_t> &kvLens, int32_t pageSize, int blocks) {
   std::vector<int32_t> q = indptrOf(qLens);
   // A ragged cache has its rows in a row, a paged one its pages at hand.
-  bool ragged = kernel.find(Role::cache)->layout == Layout::ragged;
+  bool ragged = kernel.cached().layout == Layout::ragged;
   std::vector<int32_t> cache = ragged ? indptrOf(kvLens) : std::vector<int32_t>{0};
   PlanRequest request;
   request.qIndptr = q;

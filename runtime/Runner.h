@@ -15,6 +15,7 @@ struct RunConfig {
   int32_t pageSize = 64;       ///< of a paged cache
   uint64_t seed = 0;
   bool packed = false; ///< no gaps between rows and pages: for measuring
+  int checkEvery = 1; ///< of each request's query tokens every n-th is compared, the last one always
   int repeat =
       1; ///< readings of the time (launches, on a device without time); the outputs are the last launch's
   /// Repeated launches walk through copies of the cache until they have read as many bytes, so that no cache
@@ -25,7 +26,7 @@ struct RunConfig {
   bool overlap = true;                  ///< may the combine begin before the main kernel's end?
   std::optional<double> tolerance = {}; ///< of a row's output; if not given, what the compute type allows
 
-  reference::BatchShape batchShape() const { return {qLens, kvLens, pageSize, seed, packed}; }
+  reference::BatchShape batchShape() const { return {qLens, kvLens, pageSize, seed, packed, checkEvery}; }
 };
 
 /// Bytes between two reads of the same byte: several times the L2 of any card.

@@ -125,12 +125,18 @@ LogicalResult SliceOp::verify() {
 
 //===-- Attention ---------------------------------------------------------------------------------------===//
 
+/// A row without heads is shared by all; heads of it by as many of the query's each.
+static bool sharesHeads(int64_t queryHeads, ArrayRef<int64_t> row) {
+  return row.size() == 1 || (row.front() > 0 && queryHeads % row.front() == 0);
+}
+
 LogicalResult DotOp::verify() {
   ArrayRef<int64_t> query = shapeOf(getQuery().getType()), key = shapeOf(getKey().getType());
   if (query.size() != 2)
     return emitOpError() << "has a query without heads [dot-query]";
-  if (key.size() != 1)
-    return emitOpError() << "has a key with heads; the latent row is shared by all heads [dot-key]";
+  if (!sharesHeads(query.front(), key))
+    return emitOpError() << "has a key of " << key.front() << " heads, which do not divide the query's " << query.front()
+                         << " [dot-key]";
   if (query.back() != key.back())
     return emitOpError() << "contracts a query row of " << query.back() << " with a key row of " << key.back()
                          << " [dot-width]";
@@ -171,8 +177,9 @@ LogicalResult SoftmaxOp::verify() {
 
 LogicalResult AttendOp::verify() {
   ArrayRef<int64_t> value = shapeOf(getValue().getType());
-  if (value.size() != 1)
-    return emitOpError() << "has a value with heads; the latent row is shared by all heads [attend-value]";
+  if (!sharesHeads(getProbs().getType().getHeads(), value))
+    return emitOpError() << "has a value of " << value.front() << " heads, which do not divide the query's "
+                         << getProbs().getType().getHeads() << " [attend-value]";
   SmallVector<int64_t> shape{getProbs().getType().getHeads(), value.back()};
   if (getResult().getType() != RowsType::get(getContext(), shape, Float32Type::get(getContext())))
     return emitOpError() << "must give f32 rows of " << shape[0] << "x" << shape[1] << " [attend-result]";

@@ -93,7 +93,8 @@ def MLA_DotOp : MLA_Op<"dot", [Pure]> {
   let summary = "scores: query rows times cached rows";
   let description = [{
     Rules: [dot-width] both rows have the same width; [dot-query] the query has heads; [dot-key] the key is shared
-    by all heads; [dot-storage] a key whose storage differs from the compute type goes through `dequant` first.
+    by all heads, or its heads divide the query's: each is then shared by as many neighbours; [dot-storage] a key whose
+    storage differs from the compute type goes through `dequant` first.
   }];
   let arguments = (ins MLA_Rowish:$query, MLA_Rowish:$key);
   let results = (outs MLA_ScoresType:$scores);
@@ -169,8 +170,8 @@ def MLA_SoftmaxOp : MLA_Op<"softmax", [Pure]> {
 def MLA_AttendOp : MLA_Op<"attend", [Pure]> {
   let summary = "probabilities times cached rows; 0 for a row without visible tokens";
   let description = [{
-    Rules: [attend-value] the value rows are shared by all heads; [attend-result] the result is f32 rows of
-    heads x width; [attend-storage] as [dot-storage].
+    Rules: [attend-value] as [dot-key]; [attend-result] the result is f32 rows of heads x width; [attend-storage] as
+    [dot-storage].
   }];
   let arguments = (ins MLA_ProbsType:$probs, MLA_Rowish:$value);
   let results = (outs MLA_RowsType:$result);

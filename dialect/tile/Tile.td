@@ -8,5 +8,6 @@ include "dialect/tile/TileTypes.td"
 include "dialect/tile/TileOps.td"
 include "dialect/tile/ScheduledOps.td"
 include "dialect/tile/PlannerOps.td"
+include "dialect/tile/PrefillOps.td"
 
 #endif

@@ -36,6 +36,10 @@ StringRef KernelOp::getArgName(unsigned index) {
 LogicalResult KernelOp::verify() {
   if (!getResultTypes().empty())
     return emitOpError() << "returns nothing [tile-kernel-results]";
+  int64_t kvHeads = getKvHeads().value_or(1);
+  if (kvHeads < 1 || getHeads() % kvHeads)
+    return emitOpError() << "has " << getHeads() << " heads, which " << kvHeads
+                         << " KV heads do not divide [tile-kernel-heads]";
   return success();
 }
 
@@ -134,10 +138,40 @@ LogicalResult AllocOp::verify() {
 
 LogicalResult MaskScoresOp::verify() { return verifyMask(*this); }
 
-LogicalResult CopyOp::verify() {
-  if (getSource().getType().getWidth() != getRing().getType().getColumns() ||
-      getSource().getType().getElementType() != getRing().getType().getElementType())
-    return emitOpError() << "copies " << getSource().getType() << " into " << getRing().getType() << " [copy-width]";
+/// Row and stage have one width and element.
+static LogicalResult verifyCopy(Operation *op, mla::BufferType source, SharedType ring) {
+  if (source.getWidth() == ring.getColumns() && source.getElementType() == ring.getElementType())
+    return success();
+  return op->emitOpError() << "copies " << source << " into " << ring << " [copy-width]";
+}
+
+LogicalResult CopyOp::verify() { return verifyCopy(*this, getSource().getType(), getRing().getType()); }
+LogicalResult CopyRowsOp::verify() { return verifyCopy(*this, getSource().getType(), getRing().getType()); }
+
+//===-- Prefill ----------------------------------------------------------------------------------------===//
+
+LogicalResult ScoreRowsOp::verify() {
+  FragmentType scores = getScores().getType();
+  if (scores.getRole() != Role::accumulator || scores.getShape()[1] != getRing().getType().getRows() ||
+      getQuery().getType().getColumns() != getRing().getType().getColumns())
+    return emitOpError() << "gives accumulators of rows x tokens, from query and keys of one width [score-rows-shape]";
+  return success();
+}
+
+LogicalResult SoftmaxRowsOp::verify() {
+  FragmentType scores = getScores().getType(), probs = getProbs().getType(), stats = getMaximum().getType();
+  if (probs.getRole() != Role::operand || probs.getShape() != scores.getShape() || stats.getRole() != Role::row_stats ||
+      stats.getShape()[0] != scores.getShape()[0])
+    return emitOpError() << "gives operands of the scores' shape, and a statistic a row [softmax-rows-shape]";
+  return success();
+}
+
+LogicalResult WeighRowsOp::verify() {
+  FragmentType sums = getAccumulator().getType(), probs = getProbs().getType();
+  SharedType values = getRing().getType();
+  if (sums.getShape()[0] != probs.getShape()[0] || sums.getShape()[1] != values.getColumns() ||
+      probs.getShape()[1] != values.getRows())
+    return emitOpError() << "adds rows x tokens times tokens x value dimensions [weigh-rows-shape]";
   return success();
 }
 

@@ -16,10 +16,13 @@ def Tile_KernelOp : Tile_Op<"kernel", [FunctionOpInterface, IsolatedFromAbove, O
   let summary = "one launchable entry point";
   let description = [{
     Arguments are the program's buffers and scalars (attribute `mla.name` holds each one's name) and one
-    `!tile.plan`. Rules: [tile-kernel-results] nothing is returned.
+    `!tile.plan`. There are two families of schedules: a decode kernel reads keys and values from one latent row that all
+    heads share, and gets a `schedule`; a prefill kernel has `kv_heads`, keys and values of their own, and gets a
+    `prefill_schedule`. Rules: [tile-kernel-results] nothing is returned; [tile-kernel-heads] KV heads divide heads.
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, TypeAttrOf<FunctionType>:$function_type, TypeAttr:$compute,
-                       I64Attr:$heads, OptionalAttr<Tile_ScheduleAttr>:$schedule, OptionalAttr<DictionaryAttr>:$hints,
+                       I64Attr:$heads, OptionalAttr<I64Attr>:$kv_heads, OptionalAttr<Tile_ScheduleAttr>:$schedule,
+                       OptionalAttr<Tile_PrefillScheduleAttr>:$prefill_schedule, OptionalAttr<DictionaryAttr>:$hints,
                        OptionalAttr<DictArrayAttr>:$arg_attrs, OptionalAttr<DictArrayAttr>:$res_attrs);
   let regions = (region SizedRegion<1>:$body);
   let hasCustomAssemblyFormat = 1;
@@ -29,6 +32,9 @@ def Tile_KernelOp : Tile_Op<"kernel", [FunctionOpInterface, IsolatedFromAbove, O
     ArrayRef<Type> getResultTypes() { return getFunctionType().getResults(); }
     Region *getCallableRegion() { return &getBody(); }
     StringRef getArgName(unsigned index);
+    bool isPrefill() { return getKvHeads().has_value(); }
+    /// Query heads that share a key and value.
+    int64_t getHeadsPerKv() { return getHeads() / int64_t(getKvHeads().value_or(1)); }
   }];
 }
 

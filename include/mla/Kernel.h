@@ -75,10 +75,11 @@ public:
 
   const std::string &name() const;
   int64_t heads() const;
+  int64_t kvHeads() const; ///< of a prefill kernel, whose keys and values have heads; 0 for a decode kernel
   int64_t qkDim() const;
   int64_t vDim() const;
   DType queryDType() const;
-  DType cacheDType() const;
+  DType cacheDType() const; ///< of a prefill kernel's key
   DType outDType() const;
   Layout layout() const;
   bool causal() const;
@@ -96,7 +97,7 @@ public:
   /// Whether check() passes; `why` gets its message.
   bool supports(const Config &config, std::string *why = nullptr) const;
   /// The bytes of workspace that a plan needs, exactly. Throws as check(). 0 for a kernel that is never
-  /// split.
+  /// split, as prefill.
   size_t workspaceSize(const Config &config) const;
 
   const KernelInfo &info() const { return *kernel; }
@@ -123,7 +124,7 @@ struct Lengths {
   int32_t pageSize = 0;     ///< tokens of a page
   int64_t tableColumns = 0; ///< page-table entries of a request
   int64_t pages = 0;        ///< pages of the pool
-  // A ragged cache.
+  // A ragged cache, or the keys and values of prefill.
   std::span<const int32_t> cacheIndptr; ///< [batch + 1]; differences must equal kvLen
 };
 
@@ -142,12 +143,12 @@ struct DeviceLengths {
   DevicePtr cacheIndptr = 0; ///< i32[requests + 1]
 };
 
-/// A query or output: element (token, head, d) lies at data + (token * strideToken + head * strideHead + d)
-/// elements. An LSE is f32 and has no last dimension.
+/// A query or output, or a key or value of prefill: element (token, head, d) lies at data + (token * strideToken +
+/// head * strideHead + d) elements. An LSE is f32 and has no last dimension.
 struct Tensor {
   DevicePtr data = 0; ///< may be 0 where there is no row
   DType dtype = DType::f32;
-  int64_t rows = 0; ///< tokens; exactly qIndptr[batch] of the plan
+  int64_t rows = 0; ///< tokens; exactly qIndptr[batch] of the plan, of key and value cacheIndptr[batch]
   int64_t heads = 0;
   int64_t dim = 0;
   int64_t strideToken = 0;
@@ -190,11 +191,12 @@ struct HeadValues {
 
 struct Operands {
   Tensor query;
-  Cache cache;
+  Cache cache; ///< of a decode kernel
   Tensor out;
   Tensor lse; ///< ignored if the kernel has none
   std::span<const Scalar> scalars;
   std::span<const HeadValues> headValues;
+  Tensor key, value; ///< of a prefill kernel
 };
 
 /// What a plan decided, for logs and tests. Of a plan made on the device only the launches are known; the

@@ -111,6 +111,7 @@ typedef struct mla_kernel_info {
   int causal;
   mla_lse_base lse;
   int64_t window; /* tokens before a query's own position that it sees; -1: all */
+  int64_t kv_heads; /* of a prefill kernel; 0 for a decode kernel */
 } mla_kernel_info;
 
 MLA_API mla_status mla_kernel_describe(const mla_kernel *kernel, mla_kernel_info *info);
@@ -147,7 +148,7 @@ typedef struct mla_lengths {
   int32_t page_size;
   int64_t table_columns;
   int64_t pages;
-  const int32_t *cache_indptr; /* [batch + 1], of a ragged cache; else NULL */
+  const int32_t *cache_indptr; /* [batch + 1], of a ragged cache or of keys and values; else NULL */
 } mla_lengths;
 
 MLA_API mla_status mla_plan_batch(mla_plan *plan, const mla_lengths *lengths, uint64_t stream);
@@ -211,6 +212,7 @@ typedef struct mla_operands {
   size_t scalar_count;
   const mla_head_values *head_values;
   size_t head_value_count;
+  mla_tensor key, value; /* of a prefill kernel, which has no cache */
 } mla_operands;
 
 MLA_API mla_status mla_run(mla_plan *plan, const mla_operands *operands, uint64_t stream);

@@ -61,12 +61,12 @@ struct BatchView {
 };
 
 struct ItemView {
-  /// Request; first packed row; tile range; partial slot or -1; first query token; packed rows and cached tokens of
-  /// the request.
-  Value request, rowBegin, tileBegin, tileEnd, slot, queryBegin, rows, kvLen;
+  /// Request; first packed row; tile range; partial slot or -1; KV head, and the first row of the request's keys and values
+  /// (both of prefill); first query token; packed rows and cached tokens of the request.
+  Value request, rowBegin, tileBegin, tileEnd, slot, head, kvBegin, queryBegin, rows, kvLen;
   explicit ItemView(ValueRange v)
-      : request(v[0]), rowBegin(v[1]), tileBegin(v[2]), tileEnd(v[3]), slot(v[4]), queryBegin(v[5]), rows(v[6]),
-        kvLen(v[7]) {}
+      : request(v[0]), rowBegin(v[1]), tileBegin(v[2]), tileEnd(v[3]), slot(v[4]), head(v[5]), kvBegin(v[6]),
+        queryBegin(v[7]), rows(v[8]), kvLen(v[9]) {}
 };
 
 /// Where a thread stands in its block: group, warp and thread within the group, as registers.

@@ -1,5 +1,5 @@
 // Entry points, work items, allocations and the block barrier.
-#include "passes/nvvm/Lowering.h"
+#include "passes/nvvm/Prefill.h"
 
 using namespace mlir;
 using namespace mlac;
@@ -58,6 +58,8 @@ struct LowerKernel : OpConversionPattern<tile::KernelOp> {
   static int64_t threadsOf(tile::KernelOp op) {
     if (op.getSchedule())
       return op.getSchedule()->getThreads();
+    if (op.getPrefillSchedule())
+      return op.getPrefillSchedule()->getThreads();
     int64_t threads = 128;
     op.walk([&](tile::CombineOp combine) { threads = combine.getThreads(); });
     op.walk([&](tile::MergeOp merge) { threads = merge.getThreads(); });
@@ -70,7 +72,7 @@ struct LowerKernel : OpConversionPattern<tile::KernelOp> {
     auto threads = int32_t(threadsOf(op));
     function->setAttr("nvvm.kernel", rewriter.getUnitAttr());
     function->setAttr("nvvm.reqntid", rewriter.getDenseI32ArrayAttr({threads}));
-    for (StringRef name : {"schedule", "heads", "compute", "mlac.info", "shared_bytes"})
+    for (StringRef name : {"schedule", "prefill_schedule", "heads", "kv_heads", "compute", "mlac.info", "shared_bytes"})
       if (Attribute attr = op->getAttr(name))
         function->setAttr(name, attr);
     auto names = parameterNames(op);
@@ -114,7 +116,7 @@ struct LowerItems : OpConversionPattern<tile::ItemsOp> {
     body = rewriter.applySignatureConversion(body, signature, typeConverter);
     auto loop = scf::ForOp::create(rewriter, e.loc, begin, end, e.i32(1));
     rewriter.setInsertionPointToStart(loop.getBody());
-    SmallVector<Value> item = loadItem(e, plan, loop.getInductionVar(), headsOf(op));
+    SmallVector<Value> item = loadItem(e, plan, loop.getInductionVar(), headsPerKvOf(op));
     Operation *yield = body->getTerminator();
     rewriter.eraseOp(yield);
     rewriter.inlineBlockBefore(body, loop.getBody()->getTerminator(), item);
@@ -123,17 +125,17 @@ struct LowerItems : OpConversionPattern<tile::ItemsOp> {
   }
 
   /// The fields of an ItemView, in order.
-  static SmallVector<Value> loadItem(Emitter &e, const PlanView &plan, Value index, int64_t heads) {
+  static SmallVector<Value> loadItem(Emitter &e, const PlanView &plan, Value index, int64_t headsPerKv) {
     constexpr int64_t itemBytes = 32;
     Value address = e.offset(plan.work, e.mul(e.widen(index), itemBytes));
     SmallVector<Value> fields;
-    for (int64_t field = 0; field < 5; ++field)
+    for (int64_t field = 0; field < 7; ++field)
       fields.push_back(e.load(e.i32(), e.offset(address, 4 * field), 4));
     Value request = e.mul(e.widen(fields[0]), 4);
     Value indptr = e.offset(plan.queryIndptr, request);
     Value queryBegin = e.load(e.i32(), indptr, 4), queryEnd = e.load(e.i32(), e.offset(indptr, 4), 4);
     fields.push_back(queryBegin);
-    fields.push_back(e.mul(e.sub(queryEnd, queryBegin), heads));
+    fields.push_back(e.mul(e.sub(queryEnd, queryBegin), headsPerKv));
     fields.push_back(e.load(e.i32(), e.offset(plan.kvLen, request), 4));
     return fields;
   }

@@ -3,7 +3,7 @@
 
 #include "mlir/Dialect/SCF/Transforms/Patterns.h"
 #include "passes/TargetOptions.h"
-#include "passes/nvvm/Lowering.h"
+#include "passes/nvvm/Prefill.h"
 
 namespace mlac {
 #define GEN_PASS_DEF_TONVVM
@@ -49,7 +49,7 @@ TileTypeConverter::TileTypeConverter(MLIRContext *context) {
     return success();
   });
   addConversion([i32](tile::ItemType, SmallVectorImpl<Type> &results) -> std::optional<LogicalResult> {
-    results.append(8, i32);
+    results.append(10, i32);
     return success();
   });
   addConversion([](tile::AddressType type, SmallVectorImpl<Type> &results) -> std::optional<LogicalResult> {
@@ -60,7 +60,8 @@ TileTypeConverter::TileTypeConverter(MLIRContext *context) {
     return success();
   });
   addConversion([](tile::FragmentType type, SmallVectorImpl<Type> &results) -> std::optional<LogicalResult> {
-    results.append(type.getRegisters(), type.getElementType());
+    bool pairs = type.getRole() == tile::Role::operand;
+    results.append(type.getRegisters(), pairs ? IntegerType::get(type.getContext(), 32) : type.getElementType());
     return success();
   });
   addConversion([](tile::SharedType type) -> Type { return LLVM::LLVMPointerType::get(type.getContext(), kShared); });
@@ -78,6 +79,13 @@ static AttrT kernelAttr(Operation *op, StringRef name) {
 }
 
 tile::ScheduleAttr scheduleOf(Operation *op) { return kernelAttr<tile::ScheduleAttr>(op, "schedule"); }
+tile::PrefillScheduleAttr prefillOf(Operation *op) {
+  return kernelAttr<tile::PrefillScheduleAttr>(op, "prefill_schedule");
+}
+int64_t headsPerKvOf(Operation *op) {
+  auto kvHeads = kernelAttr<IntegerAttr>(op, "kv_heads");
+  return headsOf(op) / (kvHeads ? kvHeads.getInt() : 1);
+}
 int64_t headsOf(Operation *op) { return kernelAttr<IntegerAttr>(op, "heads").getInt(); }
 Element computeOf(Operation *op) { return elementOf(kernelAttr<TypeAttr>(op, "compute").getValue()); }
 
@@ -197,6 +205,11 @@ struct ToNVVM : mlac::impl::ToNVVMBase<ToNVVM> {
     populateMerge(converter, patterns);
     populatePlanner(converter, patterns);
     populateCheckTable(converter, patterns);
+    populatePrefillCopy(converter, patterns);
+    populatePrefillScore(converter, patterns, options);
+    populatePrefillSoftmax(converter, patterns);
+    populatePrefillWeigh(converter, patterns, options);
+    populatePrefillResult(converter, patterns);
     if (failed(applyPartialConversion(module, legal, std::move(patterns))))
       signalPassFailure();
   }

@@ -71,7 +71,8 @@ static void traceRun(const KernelInfo &kernel, const Operands &operands, const E
                      int64_t requests) {
   if (!isTraced(TraceLevel::run))
     return;
-  TraceTypes given{operands.query.dtype, operands.cache.dtype, declaredTypes(kernel).compute};
+  DType storage = kernel.isPrefill() ? operands.key.dtype : operands.cache.dtype;
+  TraceTypes given{operands.query.dtype, storage, declaredTypes(kernel).compute};
   traceCall(TraceLevel::run, traceOf(kernel, given, static_cast<int64_t>(requests), operands.query.rows,
                                      expected.cachedTokens));
 }
@@ -189,7 +190,12 @@ void BatchPlan::Impl::checkOperands(const Operands &operands) const {
   checkTensor(*kernel.find(Role::output), operands.out, expected.rows);
   if (kernel.lse != LseBase::none)
     checkTensor(*kernel.find(Role::lse), operands.lse, expected.rows);
-  checkCache(*kernel.find(Role::cache), operands.cache, expected);
+  if (kernel.isPrefill()) {
+    checkTensor(*kernel.find(Role::key), operands.key, expected.cachedTokens);
+    checkTensor(*kernel.find(Role::value), operands.value, expected.cachedTokens);
+  } else {
+    checkCache(*kernel.find(Role::cache), operands.cache, expected);
+  }
   for (const Operand &operand : kernel.operands)
     if (operand.role == Role::scalar)
       scalarValue(kernel, operand.name, operands.scalars);
@@ -203,7 +209,12 @@ void BatchPlan::Impl::writeOperands(const Operands &operands, Words &into) const
   writeTensor(into, vocabulary.out, operands.out);
   if (info().lse != LseBase::none)
     writeTensor(into, vocabulary.lse, operands.lse);
-  writeCache(into, vocabulary.cache, operands.cache, info().find(Role::cache)->layout, division);
+  if (info().isPrefill()) {
+    writeTensor(into, vocabulary.key, operands.key);
+    writeTensor(into, vocabulary.value, operands.value);
+  } else {
+    writeCache(into, vocabulary.cache, operands.cache, info().cached().layout, division);
+  }
   size_t next = 0, nextList = 0;
   for (const Operand &operand : info().operands)
     if (operand.role == Role::scalar)

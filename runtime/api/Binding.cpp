@@ -28,6 +28,8 @@ Vocabulary::Vocabulary(const KernelInfo &kernel) {
     else
       (operand.role == Role::query    ? query
        : operand.role == Role::cache  ? cache
+       : operand.role == Role::key    ? key
+       : operand.role == Role::value  ? value
        : operand.role == Role::output ? out
                                       : lse) = place;
     add(operandParams(operand));

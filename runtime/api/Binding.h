@@ -29,7 +29,7 @@ public:
   uint16_t find(const std::string &word) const;
 
   // Places of the first word of each group; the rest follow in the order of runtime/Abi.h.
-  uint16_t plan = 0, batch = 0, query = 0, cache = 0, out = 0, lse = 0, states = 0;
+  uint16_t plan = 0, batch = 0, query = 0, cache = 0, key = 0, value = 0, out = 0, lse = 0, states = 0;
   std::vector<uint16_t> scalars, headValues; ///< in the kernel's order
 
 private:

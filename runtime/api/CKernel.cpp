@@ -61,7 +61,9 @@ public:
                 convert(c.out),
                 convert(c.lse),
                 {scalars.data(), c.scalar_count},
-                {headValues.data(), c.head_value_count}};
+                {headValues.data(), c.head_value_count},
+                convert(c.key),
+                convert(c.value)};
   }
   ConvertedOperands(const ConvertedOperands &) = delete;
   ConvertedOperands &operator=(const ConvertedOperands &) = delete;
@@ -102,7 +104,8 @@ mla_status mla_kernel_describe(const mla_kernel *kernel, mla_kernel_info *info) 
              static_cast<mla_layout>(k.layout()),
              k.causal(),
              static_cast<mla_lse_base>(k.lse()),
-             k.window()};
+             k.window(),
+             k.kvHeads()};
   });
 }
 

@@ -38,12 +38,13 @@ KernelDescription KernelDescription::read(std::string_view artefact, std::string
 
 const std::string &KernelDescription::name() const { return kernel->name; }
 int64_t KernelDescription::heads() const { return kernel->heads; }
+int64_t KernelDescription::kvHeads() const { return kernel->kvHeads; }
 int64_t KernelDescription::qkDim() const { return kernel->qkDim; }
 int64_t KernelDescription::vDim() const { return kernel->vDim; }
 DType KernelDescription::queryDType() const { return kernel->find(Role::query)->dtype; }
-DType KernelDescription::cacheDType() const { return kernel->find(Role::cache)->dtype; }
+DType KernelDescription::cacheDType() const { return kernel->cached().dtype; }
 DType KernelDescription::outDType() const { return kernel->find(Role::output)->dtype; }
-Layout KernelDescription::layout() const { return kernel->find(Role::cache)->layout; }
+Layout KernelDescription::layout() const { return kernel->cached().layout; }
 bool KernelDescription::causal() const { return kernel->causal; }
 int64_t KernelDescription::window() const { return kernel->window; }
 LseBase KernelDescription::lse() const { return kernel->lse; }

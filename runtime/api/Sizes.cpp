@@ -25,12 +25,12 @@ static void compareWithKernel(const KernelInfo &kernel, const Config &config) {
   auto number = [](int64_t value) { return std::to_string(value); };
   auto yesNo = [](bool value) { return std::string(value ? "true" : "false"); };
   compare("the query's dtype", config.queryDType, kernel.find(Role::query)->dtype, nameOf);
-  compare("the cache's dtype", config.cacheDType, kernel.find(Role::cache)->dtype, nameOf);
+  compare("the cache's dtype", config.cacheDType, kernel.cached().dtype, nameOf);
   compare("the output's dtype", config.outDType, kernel.find(Role::output)->dtype, nameOf);
   compare("heads", config.heads, int64_t{kernel.heads}, number);
   compare("the dims of query and cache", config.qkDim, int64_t{kernel.qkDim}, number);
   compare("the dims of the output", config.vDim, int64_t{kernel.vDim}, number);
-  compare("the cache's layout", config.layout, kernel.find(Role::cache)->layout, nameOf);
+  compare("the cache's layout", config.layout, kernel.cached().layout, nameOf);
   compare("causal", config.causal, kernel.causal, yesNo);
   compare("the window", config.window, kernel.window, number);
   compare("the base of the LSE", config.lse, kernel.lse, nameOf);
@@ -61,9 +61,9 @@ static void checkCapacity(const KernelInfo &kernel, const Config &config) {
 
 /// The most row tiles of a batch: those of requests whose last one is as short as can be.
 static int64_t mostUnits(const KernelInfo &kernel, const Capacity &capacity) {
-  int64_t rows = capacity.queryRows * kernel.heads, tile = kernel.tile.rows;
+  int64_t rows = capacity.queryRows * kernel.headsPerKv(), tile = kernel.tile.rows;
   int64_t busy = std::min(capacity.requests, capacity.queryRows);
-  return std::min(rows, (rows + busy * (tile - 1)) / tile);
+  return std::min(rows, (rows + busy * (tile - 1)) / tile) * std::max(kernel.kvHeads, 1);
 }
 
 static void sizeLists(const KernelInfo &kernel, const Config &config, Sizes &sizes) {

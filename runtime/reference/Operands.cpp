@@ -134,6 +134,10 @@ private:
     case Role::query:
       makeQuery(operand);
       break;
+    case Role::key:
+    case Role::value:
+      makeKeyOrValue(operand);
+      break;
     case Role::cache:
       operand.layout == Layout::paged ? makePaged(operand) : makeRagged(operand);
       break;
@@ -144,14 +148,19 @@ private:
     }
   }
 
+  /// Of several scalars that multiply scores alone, the first makes up for the others.
   float scalarValue(const std::string &name) const {
     const auto &ofValue = kernel.valueScale.scalars;
-    bool scalesValues = std::find(ofValue.begin(), ofValue.end(), name) != ofValue.end();
-    const auto &ofScores = kernel.scoreScale.scalars;
-    if (scalesValues)
+    if (std::find(ofValue.begin(), ofValue.end(), name) != ofValue.end())
       return 0.5f;
-    bool scalesScores = std::find(ofScores.begin(), ofScores.end(), name) != ofScores.end();
-    return scalesScores ? static_cast<float>(1 / std::sqrt(192.0)) : 2.0f;
+    std::vector<std::string> ofScores;
+    for (const std::string &scalar : kernel.scoreScale.scalars)
+      if (std::find(ofValue.begin(), ofValue.end(), scalar) == ofValue.end())
+        ofScores.push_back(scalar);
+    auto found = std::find(ofScores.begin(), ofScores.end(), name);
+    if (found == ofScores.end())
+      return 2.0f;
+    return found != ofScores.begin() ? 0.5f : static_cast<float>(std::exp2(ofScores.size() - 1) / std::sqrt(192.0));
   }
 
   /// An aligned stride above `elements`: the next one where operands are packed, else one further.
@@ -172,8 +181,8 @@ private:
   }
 
   /// [tokens][heads][dim...] with gaps after each head's dims and each token's heads.
-  HostTensor &addPerHead(const Operand &operand) {
-    HostTensor &tensor = addTensor(operand, made.queryTokens());
+  HostTensor &addPerHead(const Operand &operand, int64_t rows) {
+    HostTensor &tensor = addTensor(operand, rows);
     bool hasDims = operand.shape.size() > 1;
     tensor.strideHead = hasDims ? stride(operand.shape[1], operand) : made.shape.packed ? 1 : 2;
     tensor.strideToken = stride(operand.shape[0] * tensor.strideHead, operand);
@@ -196,8 +205,11 @@ private:
       storeCode(tensor.operand.dtype, tensor.data(), element + d, codes.next());
   }
 
-  void makeQuery(const Operand &operand) {
-    HostTensor &tensor = addPerHead(operand);
+  void makeQuery(const Operand &operand) { fillPerHead(addPerHead(operand, made.queryTokens())); }
+  void makeKeyOrValue(const Operand &operand) { fillPerHead(addPerHead(operand, made.cacheIndptr.back())); }
+
+  void fillPerHead(HostTensor &tensor) {
+    const Operand &operand = tensor.operand;
     int64_t heads = operand.shape[0], dims = operand.shape[1];
     // The allocation ends with the last element, so that reading on is reading out of bounds.
     int64_t end = tensor.tokens ? tensor.element(tensor.tokens - 1, heads - 1, dims) : 0;
@@ -222,7 +234,7 @@ private:
   }
 
   void makeOutput(const Operand &operand) {
-    HostTensor &tensor = addPerHead(operand);
+    HostTensor &tensor = addPerHead(operand, made.queryTokens());
     int64_t canary = canaryRows * tensor.strideToken * bytes(operand.dtype);
     allocate(tensor, canary, tensor.tokens * tensor.strideToken, canary);
   }

@@ -77,8 +77,10 @@ class Evaluator {
 public:
   Evaluator(const KernelInfo &kernel, const HostOperands &operands)
       : kernel(kernel), operands(operands), query(*operands.find(Role::query)),
-        cache(*operands.find(Role::cache)), queryDecoder(query.operand.dtype, kernel.compute),
-        cacheDecoder(cache.operand.dtype, kernel.compute), scoreScale(operands.evaluate(kernel.scoreScale)),
+        keys(*operands.find(kernel.isPrefill() ? Role::key : Role::cache)),
+        values(*operands.find(kernel.isPrefill() ? Role::value : Role::cache)),
+        queryDecoder(query.operand.dtype, kernel.compute), keyDecoder(keys.operand.dtype, kernel.compute),
+        valueDecoder(values.operand.dtype, kernel.compute), scoreScale(operands.evaluate(kernel.scoreScale)),
         valueScale(operands.evaluate(kernel.valueScale)) {
     if (!kernel.scoreEdit.empty())
       edit = ScoreProgram(kernel.scoreEdit);
@@ -109,7 +111,8 @@ private:
     for (int64_t request = 0; request < operands.batch(); ++request)
       for (int64_t token = operands.qIndptr[request]; token < operands.qIndptr[request + 1]; ++token)
         for (int64_t head = 0; head < kernel.heads; head += headsAtATime)
-          tasks.push_back({request, token, head, std::min<int64_t>(head + headsAtATime, kernel.heads)});
+          if (operands.isSampled(request, token))
+            tasks.push_back({request, token, head, std::min<int64_t>(head + headsAtATime, kernel.heads)});
     return tasks;
   }
 
@@ -160,13 +163,11 @@ private:
       queryDecoder.decodeRow(query.data(), query.element(task.token, task.headBegin + head), queries[head]);
     std::vector<std::vector<double>> scores(heads, std::vector<double>(tokens, hidden));
     std::vector<double> row(kernel.qkDim);
-    for (int64_t token = 0; token < tokens; ++token) {
-      if (!isVisible(task, token))
-        continue;
-      cacheDecoder.decodeRow(cache.data(), operands.cacheRow(cache, task.request, token), row);
-      for (int64_t head = 0; head < heads; ++head)
-        scores[head][token] = scoreScale * dot(queries[head].data(), row.data(), row.size());
-    }
+    auto sees = [&](int64_t token, int64_t) { return isVisible(task, token); };
+    forEachRow(task, tokens, keys, keyDecoder, 0, row, sees, [&](int64_t token, int64_t head) {
+      double *query = queries[head - task.headBegin].data();
+      scores[head - task.headBegin][token] = scoreScale * dot(query, row.data(), row.size());
+    });
     for (int64_t head = 0; head < heads && !kernel.scoreEdit.empty(); ++head)
       editRow(task, task.headBegin + head, scores[head]);
     return scores;
@@ -198,14 +199,28 @@ private:
   void accumulate(const Task &task, const std::vector<std::vector<double>> &weights) {
     std::vector<double> row(kernel.vDim);
     auto tokens = static_cast<int64_t>(weights[0].size());
+    auto weighs = [&](int64_t token, int64_t head) { return weights[head - task.headBegin][token] != 0; };
+    forEachRow(task, tokens, values, valueDecoder, kernel.vOffset, row, weighs, [&](int64_t token, int64_t head) {
+      addRow(task.token * kernel.heads + head, valueScale * weights[head - task.headBegin][token], row);
+    });
+  }
+
+  /// Calls `use(token, head)`, where `wanted(token, head)`, with that token's row for that head in `row`, from `column` on.
+  template <typename Wanted, typename Use>
+  void forEachRow(const Task &task, int64_t tokens, const HostTensor &tensor, const RowDecoder &decoder,
+                  int64_t column, std::vector<double> &row, Wanted wanted, Use use) const {
     for (int64_t token = 0; token < tokens; ++token) {
-      if (std::all_of(weights.begin(), weights.end(), [&](const auto &of) { return of[token] == 0; }))
-        continue; // hidden rows never reach arithmetic
-      int64_t element = operands.cacheRow(cache, task.request, token) + kernel.vOffset;
-      cacheDecoder.decodeRow(cache.data(), element, row);
-      for (int64_t head = task.headBegin; head < task.headEnd; ++head)
-        if (weights[head - task.headBegin][token] != 0)
-          addRow(task.token * kernel.heads + head, valueScale * weights[head - task.headBegin][token], row);
+      int64_t decoded = -1;
+      for (int64_t head = task.headBegin; head < task.headEnd; ++head) {
+        if (!wanted(token, head))
+          continue; // hidden rows never reach arithmetic
+        int64_t kvHead = head / kernel.headsPerKv();
+        if (kvHead != decoded)
+          decoder.decodeRow(tensor.data(),
+                            operands.cacheRow(tensor, task.request, token) + kvHead * tensor.strideHead + column, row);
+        decoded = kvHead;
+        use(token, head);
+      }
     }
   }
 
@@ -218,9 +233,11 @@ private:
   const KernelInfo &kernel;
   const HostOperands &operands;
   const HostTensor &query;
-  const HostTensor &cache;
+  const HostTensor &keys;
+  const HostTensor &values; ///< decode: the same tensor as the keys
   RowDecoder queryDecoder;
-  RowDecoder cacheDecoder;
+  RowDecoder keyDecoder;
+  RowDecoder valueDecoder;
   static constexpr double hidden = -std::numeric_limits<double>::infinity();
 
   double scoreScale;

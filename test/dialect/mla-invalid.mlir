@@ -163,9 +163,9 @@ mla.kernel @"dot-query"(%q: !mla.buffer<ragged, 8x576xf16>, %k: !mla.rows<576xf1
 
 // -----
 
-mla.kernel @"dot-key"(%q: !mla.buffer<ragged, 8x576xf16>, %k: !mla.rows<8x576xf16>) attributes {compute = f16} {
-  // expected-error@+1 {{'mla.dot' op has a key with heads; the latent row is shared by all heads [dot-key]}}
-  %0 = mla.dot %q, %k : !mla.buffer<ragged, 8x576xf16>, !mla.rows<8x576xf16> -> <8>
+mla.kernel @"dot-key"(%q: !mla.buffer<ragged, 8x576xf16>, %k: !mla.rows<3x576xf16>) attributes {compute = f16} {
+  // expected-error@+1 {{'mla.dot' op has a key of 3 heads, which do not divide the query's 8 [dot-key]}}
+  %0 = mla.dot %q, %k : !mla.buffer<ragged, 8x576xf16>, !mla.rows<3x576xf16> -> <8>
   mla.return
 }
 
@@ -195,9 +195,9 @@ mla.kernel @"softmax-heads"(%s: !mla.scores<8>) attributes {compute = f16} {
 
 // -----
 
-mla.kernel @"attend-value"(%p: !mla.probs<8>, %v: !mla.rows<8x512xf16>) attributes {compute = f16} {
-  // expected-error@+1 {{'mla.attend' op has a value with heads; the latent row is shared by all heads [attend-value]}}
-  %0 = mla.attend %p, %v : <8>, !mla.rows<8x512xf16> -> <8x512xf32>
+mla.kernel @"attend-value"(%p: !mla.probs<8>, %v: !mla.rows<16x512xf16>) attributes {compute = f16} {
+  // expected-error@+1 {{'mla.attend' op has a value of 16 heads, which do not divide the query's 8 [attend-value]}}
+  %0 = mla.attend %p, %v : <8>, !mla.rows<16x512xf16> -> <8x512xf32>
   mla.return
 }
 

@@ -199,3 +199,43 @@ tile.kernel @planner(%kv: !mla.buffer<paged, 576xf16>, %batch: !tile.batch, %pla
   tile.check_table %kv, %batch, %plan : <paged, 576xf16>
   tile.return
 }
+
+// Prefill: a schedule of its own family, and warps that own rows.
+// CHECK-LABEL: tile.kernel @prefill_ops(
+// CHECK-SAME: kv_heads = 4 : i64, prefill_schedule = #tile.prefill_schedule<rows = 64, tokens = 32, stages = 2, rowWarps = 2>
+tile.kernel @prefill_ops(%q: !mla.buffer<ragged, 8x192xbf16>, %k: !mla.buffer<ragged, 4x192xf8E4M3FN>, %i: i32, %yes: i1, %s: f32,
+                         %o: !mla.buffer<ragged, 8x128xbf16>, %lse: !mla.buffer<ragged, 8x1xf32, align = 4>, %plan: !tile.plan)
+    attributes {compute = f16, heads = 8 : i64, kv_heads = 4 : i64,
+                prefill_schedule = #tile.prefill_schedule<rows = 64, tokens = 32, stages = 2, rowWarps = 2>} {
+  %keys = tile.alloc "keys" at 0 : <2x32x192xf8E4M3FN, pitch = 208>
+  %values = tile.alloc "values" at 13312 : <1x32x128xf16, pitch = 272>
+  %rows = tile.alloc "query" at 22016 : <1x64x192xf16, pitch = 400>
+  tile.items %plan {
+  ^bb0(%item: !tile.item):
+    // CHECK: tile.load_query_rows %{{.+}}[%{{.+}}] for f8E4M3FN to %{{.+}} : <ragged, 8x192xbf16> to <1x64x192xf16, pitch = 400>{{$}}
+    tile.load_query_rows %q[%item] for f8E4M3FN to %rows : <ragged, 8x192xbf16> to <1x64x192xf16, pitch = 400>
+    // CHECK: tile.copy_rows %{{.+}}[%{{.+}}, %{{.+}}] to %{{.+}}[%{{.+}}] if %{{.+}} : <ragged, 4x192xf8E4M3FN> to <2x32x192xf8E4M3FN, pitch = 208>{{$}}
+    tile.copy_rows %k[%item, %i] to %keys[%i] if %yes : <ragged, 4x192xf8E4M3FN> to <2x32x192xf8E4M3FN, pitch = 208>
+    // CHECK: tile.score_rows %{{.+}}, %{{.+}}[%{{.+}}] : <1x64x192xf16, pitch = 400>, <2x32x192xf8E4M3FN, pitch = 208> -> <accumulator, 32x32xf32>{{$}}
+    %dot = tile.score_rows %rows, %keys[%i] : <1x64x192xf16, pitch = 400>, <2x32x192xf8E4M3FN, pitch = 208> -> <accumulator, 32x32xf32>
+    // CHECK: tile.mask_rows causal %{{.+}}[%{{.+}}, %{{.+}}] : <accumulator, 32x32xf32>{{$}}
+    %scores = tile.mask_rows causal %dot[%item, %i] : <accumulator, 32x32xf32>
+    // CHECK: tile.mask_rows %{{.+}}[%{{.+}}, %{{.+}}] : <accumulator, 32x32xf32>{{$}}
+    %all = tile.mask_rows %dot[%item, %i] : <accumulator, 32x32xf32>
+    // CHECK: tile.splat 0xFF800000 : <row_stats, 32x1xf32>{{$}}
+    %low = tile.splat 0xFF800000 : <row_stats, 32x1xf32>
+    // CHECK: tile.softmax_rows %{{.+}} stats %{{.+}}, %{{.+}} scale %{{.+}} : <accumulator, 32x32xf32> stats <row_stats, 32x1xf32> -> <operand, 32x32xf16>{{$}}
+    %probs, %max, %sum, %shrink = tile.softmax_rows %scores stats %low, %low scale %s : <accumulator, 32x32xf32> stats <row_stats, 32x1xf32> -> <operand, 32x32xf16>
+    // CHECK: tile.splat 0.000000e+00 : <accumulator, 32x128xf32>{{$}}
+    %zero = tile.splat 0.000000e+00 : <accumulator, 32x128xf32>
+    // CHECK: tile.rescale_rows %{{.+}} by %{{.+}} : <accumulator, 32x128xf32> by <row_stats, 32x1xf32>{{$}}
+    %small = tile.rescale_rows %zero by %shrink : <accumulator, 32x128xf32> by <row_stats, 32x1xf32>
+    // CHECK: tile.weigh_rows %{{.+}}, %{{.+}}, %{{.+}}[%{{.+}}] : <accumulator, 32x128xf32>, <operand, 32x32xf16>, <1x32x128xf16, pitch = 272>{{$}}
+    %acc = tile.weigh_rows %small, %probs, %values[%i] : <accumulator, 32x128xf32>, <operand, 32x32xf16>, <1x32x128xf16, pitch = 272>
+    // CHECK: tile.store_rows %{{.+}}, %{{.+}}, %{{.+}}, %{{.+}} times %{{.+}} from f16 to %{{.+}}, lse ln %{{.+}} : <accumulator, 32x128xf32>, <row_stats, 32x1xf32> to <ragged, 8x128xbf16>, !mla.buffer<ragged, 8x1xf32, align = 4>{{$}}
+    tile.store_rows %item, %acc, %max, %sum times %s from f16 to %o, lse ln %lse : <accumulator, 32x128xf32>, <row_stats, 32x1xf32> to <ragged, 8x128xbf16>, !mla.buffer<ragged, 8x1xf32, align = 4>
+    // CHECK: tile.store_rows %{{.+}}, %{{.+}}, %{{.+}}, %{{.+}} times %{{.+}} from f16 to %{{.+}} : <accumulator, 32x128xf32>, <row_stats, 32x1xf32> to <ragged, 8x128xbf16>{{$}}
+    tile.store_rows %item, %acc, %max, %sum times %s from f16 to %o : <accumulator, 32x128xf32>, <row_stats, 32x1xf32> to <ragged, 8x128xbf16>
+  }
+  tile.return
+}

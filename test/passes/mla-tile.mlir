@@ -9,7 +9,7 @@
 // CHECK-SAME: attributes {compute = f16, heads = 8 : i64, hints = {stages = 2 : i64}, mlac.info = {
 // CHECK-SAME: cache = "kv", causal = true, lse = "ln", qk_dim = 576 : i64, query = "q"
 // CHECK-SAME: score_scale = {constant = 1.000000e+00 : f64, scalars = ["sm", "s"]}
-// CHECK-SAME: v_dim = 512 : i64, v_offset = 0 : i64, value_scale = {constant = 1.000000e+00 : f64, scalars = ["s"]}}
+// CHECK-SAME: v_dim = 512 : i64, v_offset = 0 : i64, value = "kv", value_scale = {constant = 1.000000e+00 : f64, scalars = ["s"]}}
 mla.kernel @decode(%q: !mla.buffer<ragged, 8x576xbf16> {mla.name = "q"},
                    %kv: !mla.buffer<paged, 576xf8E4M3FN> {mla.name = "kv"}, %s: f32 {mla.name = "s"}, %sm: f32 {mla.name = "sm"})
     -> (!mla.buffer<ragged, 8x512xbf16> {mla.name = "o"}, !mla.lse<8, ln> {mla.name = "lse"})
@@ -194,4 +194,34 @@ mla.kernel @capped(%q: !mla.buffer<ragged, 8x512xf16> {mla.name = "q"}, %kv: !ml
   %o = mla.attend %p, %kv : <8>, !mla.buffer<paged, 512xf16> -> <8x512xf32>
   %lse = mla.logsumexp %e : <8> -> <8, ln>
   mla.return %o, %lse : !mla.rows<8x512xf32>, !mla.lse<8, ln>
+}
+
+// Keys and values of two buffers: two loads a step, each converted on its own, as many KV heads as they have, and no combine.
+// CHECK-LABEL: tile.kernel @prefill(
+// CHECK-SAME: %[[Q:[a-z0-9]+]]: !mla.buffer<ragged, 4x64xbf16> {mla.name = "q"}, %[[K:[a-z0-9]+]]: !mla.buffer<ragged, 2x64xf8E4M3FN> {mla.name = "k"}
+// CHECK-SAME: %[[V:[a-z0-9]+]]: !mla.buffer<ragged, 2x32xbf16> {mla.name = "v"}
+// CHECK-SAME: heads = 4 : i64, kv_heads = 2 : i64, mlac.info = {cache = "k"
+// CHECK-SAME: v_dim = 32 : i64, v_offset = 0 : i64, value = "v"
+// CHECK: tile.query %[[Q]][%[[ITEM:.*]]] : <ragged, 4x64xbf16> -> <?x64xf16>
+// CHECK: scf.for
+// CHECK: %[[KT:.*]] = tile.load %[[K]][%[[ITEM]], %{{.*}}] : <ragged, 2x64xf8E4M3FN> -> <?x64xf8E4M3FN>
+// CHECK: tile.dequant %[[KT]]
+// CHECK: tile.mask causal
+// CHECK: %[[VT:.*]] = tile.load %[[V]][%[[ITEM]], %{{.*}}] : <ragged, 2x32xbf16> -> <?x32xbf16>
+// CHECK: %[[VALUE:.*]] = tile.dequant %[[VT]]
+// CHECK-NOT: tile.slice
+// CHECK: tile.accumulate {{.*}}, %[[VALUE]] :
+// CHECK-NOT: @prefill_combine
+// CHECK: tile.kernel @prefill_merge(
+mla.kernel @prefill(%q: !mla.buffer<ragged, 4x64xbf16> {mla.name = "q"}, %k: !mla.buffer<ragged, 2x64xf8E4M3FN> {mla.name = "k"},
+                    %v: !mla.buffer<ragged, 2x32xbf16> {mla.name = "v"})
+    -> (!mla.buffer<ragged, 4x32xbf16> {mla.name = "o"}, !mla.lse<4, log2> {mla.name = "lse"}) attributes {compute = f16} {
+  %kr = mla.dequant %k : <ragged, 2x64xf8E4M3FN> -> <2x64xf16>
+  %vr = mla.dequant %v : <ragged, 2x32xbf16> -> <2x32xf16>
+  %s = mla.dot %q, %kr : !mla.buffer<ragged, 4x64xbf16>, !mla.rows<2x64xf16> -> <4>
+  %m = mla.causal %s : <4>
+  %p = mla.softmax %m : <4> -> <4>
+  %o = mla.attend %p, %vr : <4>, !mla.rows<2x32xf16> -> <4x32xf32>
+  %l = mla.logsumexp %m : <4> -> <4, log2>
+  mla.return %o, %l : !mla.rows<4x32xf32>, !mla.lse<4, log2>
 }

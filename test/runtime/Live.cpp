@@ -78,6 +78,12 @@ void Live::place(HostTensor &tensor, Buffer &buffer) {
   case Role::headValues:
     headValues.push_back({tensor.operand.name, data, tensor.operand.shape[0]});
     break;
+  case Role::key:
+    bound.key = tensorOf(tensor, data);
+    break;
+  case Role::value:
+    bound.value = tensorOf(tensor, data);
+    break;
   default:
     bound.cache = {data,         tensor.operand.dtype,  tensor.operand.shape[0], tensor.strideToken,
                    pages,        host().shape.pageSize, tensor.stridePage,       table.get(),

@@ -148,6 +148,11 @@ static CLI::App *addRun(CLI::App &app, Command &command) {
   addTuned(*run, options.tuned);
   run->add_option("--seed", options.seed, "seed of the random operands")->capture_default_str();
   run->add_flag("--packed", options.packed, "lay rows and pages out without gaps, for measuring");
+  run->add_option("--check-every", options.checkEvery,
+                  "compare every N-th query token of a request, the last one always; the reference is slow")
+      ->check(count)
+      ->type_name("N")
+      ->capture_default_str();
   run->add_option("--repeat", options.repeat,
                   "readings of the time, each of several launches; on the emulator, launches")
       ->check(count)

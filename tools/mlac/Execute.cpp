@@ -55,6 +55,7 @@ static mla::RunConfig configOf(const RunOptions &options) {
   config.pageSize = options.batch.pageSize;
   config.seed = options.seed;
   config.packed = options.packed;
+  config.checkEvery = options.checkEvery;
   config.repeat = options.repeat;
   config.rotate = options.rotate;
   config.overlap = options.overlap;

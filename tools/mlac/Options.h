@@ -62,6 +62,7 @@ struct RunOptions {
   BatchOptions batch;
   uint64_t seed = 0;
   bool packed = false; // no gaps between rows and pages
+  int checkEvery = 1;  // query tokens compared, one of that many
   int repeat = 1;
   std::optional<int64_t> rotate; // bytes; if not given, beyond L2 where time is measured
   bool overlap = true; // the combine may begin before the main kernel's end

@@ -25,4 +25,28 @@ std::string Source::text() const {
                      quantised() ? " * kv_scale" : "", scores, sunk, latent, sinkInLse ? "u" : "t");
 }
 
+/// How stored rows are read: as they are, converted, or with the scale that 8-bit storage has.
+static std::string read(const std::string &name, const std::string &storage, const std::string &compute) {
+  if (storage == compute)
+    return name;
+  std::string rows = "dequant(" + name + ")";
+  return storage[0] == 'e' ? "(" + rows + " * " + name + "_scale)" : rows;
+}
+
+std::string PrefillSource::text() const {
+  std::string scores = "dot(q, " + read("k", keys, compute) + ") * sm_scale";
+  std::string scales = std::string(keys[0] == 'e' ? "k_scale : f32, " : "") + (values[0] == 'e' ? "v_scale : f32, " : "");
+  return fmt::format("kernel attention(q : ragged {}[heads = {}, {}], k : ragged {}[heads = {}, {}] align {},\n"
+                     "                 v : ragged {}[heads = {}, {}] align {}, {}sm_scale : f32)\n"
+                     "  -> (o : ragged {}[heads = {}, {}], lse : {}) compute {}{}\n"
+                     "{{\n"
+                     "  let s = {};\n"
+                     "  o   = softmax(s) @ {};\n"
+                     "  lse = logsumexp(s);\n"
+                     "}}\n",
+                     query, heads, keyWidth, keys, kvHeads, keyWidth, align, values, kvHeads, valueWidth, align, scales, out,
+                     heads, valueWidth, lse, compute, hints.empty() ? "" : " hint " + hints,
+                     causal ? "causal(" + scores + ")" : scores, read("v", values, compute));
+}
+
 } // namespace mlac::test

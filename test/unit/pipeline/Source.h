@@ -26,4 +26,16 @@ struct Source {
   std::string text() const;
 };
 
+/// The same of prefill: keys and values of two buffers.
+struct PrefillSource {
+  int heads = 2, kvHeads = 2, keyWidth = 192, valueWidth = 128;
+  std::string keys = "bf16", values = "bf16", compute = "bf16", query = "bf16", out = "bf16";
+  bool causal = true;
+  std::string lse = "log2";
+  int align = 16;
+  std::string hints = {};
+
+  std::string text() const;
+};
+
 } // namespace mlac::test

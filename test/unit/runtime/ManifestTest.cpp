@@ -15,6 +15,18 @@ TEST(Manifest, RoundTrip) {
   EXPECT_EQ(writeArtefact(readArtefact(artefact), ptx), artefact);
 }
 
+TEST(Manifest, PrefillRoundTripAndRefusals) {
+  Manifest manifest = test::makeManifest();
+  manifest.kernels = {test::makePrefillKernel({.heads = 8, .kvHeads = 2})};
+  EXPECT_EQ(manifestFromJson(toJson(manifest)), manifest);
+  manifest.kernels[0].kvHeads = 3;
+  EXPECT_EQ(expectError(Code::manifestInvalid, [&] { manifestFromJson(toJson(manifest)); }).field,
+            "manifest field kernels[0].kv_heads");
+  manifest.kernels[0].kvHeads = 4;
+  EXPECT_EQ(expectError(Code::manifestInvalid, [&] { manifestFromJson(toJson(manifest)); }).field,
+            "manifest field kernels[0].operands.k");
+}
+
 TEST(Manifest, ArtefactIsPtxBehindComments) {
   std::string artefact = writeArtefact(test::makeManifest(), ptx);
   EXPECT_EQ(artefact.substr(artefact.size() - ptx.size()), ptx);
