@@ -2,7 +2,7 @@
 # Prefill times on a CUDA device: bench/prefill.sh MLAC [PATTERN [HINTS]]
 # MLAC is a binary that runs there (the static preset makes one); HINTS, such as "rows = 64, row_warps = 4", fix the schedule of
 # every case. Every case is also compared with the reference, at one query token of 256. Times are medians of 21 readings
-# of five queued launches. Useful TFLOP/s count the products of a query with the tokens that it sees. The peer is PyTorch's flash
+# of at least 20 launches. Useful TFLOP/s count the products of a query with the tokens that it sees. The peer is PyTorch's flash
 # back end (FA2) on an H200, which pads values to the keys' width (docs/kernels.md); the mma.sync peak is 614.
 set -u
 mlac=$1
@@ -48,7 +48,7 @@ measure() {
     printf '%-52s FAILED: %s\n' "$name" "$(head -n 1 <<<"$out")"
     return 1
   fi
-  us=$(grep -o '"microseconds": *[0-9.]*' <<<"$out" | grep -o '[0-9.]*$')
+  us=$(grep -o '"median": *[0-9.]*' <<<"$out" | head -n 1 | grep -o '[0-9.]*$')
   awk -v name="$name" -v us="$us" -v b="$2" -v l="$3" -v h="$4" -v widths="$(($6 + $7))" -v mask="${10}" -v peer="${11}" 'BEGIN {
     pairs = mask == "causal" ? l * (l + 1) / 2 : l * l; rate = 2 * b * h * widths * pairs / us / 1e6
     printf "%-52s %8.1f us  %5.1f TFLOP/s (%4.2f of 614)  peer %s\n", name, us, rate, rate / 614, peer
