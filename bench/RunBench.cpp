@@ -13,12 +13,13 @@ static double microseconds(Clock::duration time, int count) {
   return std::chrono::duration<double, std::micro>(time).count() / count;
 }
 
-static void measure(const Kernel &kernel, int32_t batch, int32_t length, int32_t page) {
+static void measure(const Kernel &kernel, int32_t batch, int32_t length, int32_t page, bool overlap) {
   std::vector<int32_t> ones(static_cast<size_t>(batch), 1), lengths(static_cast<size_t>(batch), length);
   Device &device = kernel.device();
   Live live(device, kernel.info(), {ones, lengths, page});
   Config config;
   config.capacity = live.capacity();
+  config.overlap = overlap;
   Planned plan(kernel, config);
   constexpr int count = 1000;
   plan->plan(live.lengths());
@@ -46,9 +47,10 @@ static void measure(const Kernel &kernel, int32_t batch, int32_t length, int32_t
   std::optional<double> replayed = device.timed([&] { graph->replay(0); });
   std::printf(
       "batch %4d x %6d: plan() %6.1f us, run() %5.2f us on the host; a run %7.2f us, in a graph %7.2f us "
-      "(%lld blocks, %lld splits)\n",
+      "(%lld blocks, %lld splits%s)\n",
       batch, length, planning, launching, eager.value_or(0) / count, replayed.value_or(0) / 100,
-      static_cast<long long>(plan->stats().grid), static_cast<long long>(plan->stats().splits));
+      static_cast<long long>(plan->stats().grid), static_cast<long long>(plan->stats().splits),
+      overlap ? "" : ", no overlap");
 }
 
 int main() {
@@ -59,9 +61,10 @@ int main() {
     return 1;
   }
   Kernel kernel = rig->load(Program::decode);
-  measure(kernel, 1, 4096, 64);
-  measure(kernel, 1, 131072, 64);
-  measure(kernel, 64, 4096, 64);
-  measure(kernel, 256, 1024, 64);
-  measure(kernel, 4096, 64, 64);
+  struct Case {
+    int32_t batch, length;
+  };
+  for (Case one : {Case{1, 4096}, {1, 131072}, {64, 4096}, {256, 1024}, {4096, 64}})
+    for (bool overlap : {true, false})
+      measure(kernel, one.batch, one.length, 64, overlap);
 }

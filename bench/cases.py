@@ -1,5 +1,7 @@
 """The cases of the decode table, their programs and floors: what decode.py, predict.py and peers.py share."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 
 LATENT, ROPE = 512, 64
@@ -18,19 +20,21 @@ class Case:
     batch: int
     length: int
     heads: int
-    must: float
-    aim: float
-    peer: float | None
-    peer_bf16: float | None
+    must: float | None = None
+    aim: float | None = None
+    peer: float | None = None
+    peer_bf16: float | None = None
     page: int = 64
     storage: str = "e4m3"
     compute: str = "f16"
     profile: str = "sm_90"
+    query_tokens: int = 1
 
     @property
     def name(self):
         limits = "" if self.profile == "sm_90" else f" {self.profile} limits"
-        return (f"B={self.batch} L={self.length} H={self.heads} {self.storage}/{self.compute} page {self.page}{limits}")
+        query = "" if self.query_tokens == 1 else f" q={self.query_tokens}"
+        return (f"B={self.batch} L={self.length} H={self.heads}{query} {self.storage}/{self.compute} page {self.page}{limits}")
 
     @property
     def row_bytes(self):
@@ -42,7 +46,7 @@ class Case:
 
     @property
     def flops(self):
-        return 2 * self.batch * self.length * self.heads * (WIDTH + LATENT)
+        return 2 * self.batch * self.length * self.heads * self.query_tokens * (WIDTH + LATENT)
 
     @property
     def memory_floor(self):
@@ -87,4 +91,12 @@ CASES = [
     Case(64, 8192, 128, 780, 500, None, 1312, profile="sm_120"),
     Case(64, 8192, 16, 165, 150, None, 291, storage="bf16", compute="bf16"),
     Case(64, 8192, 16, 125, 95, 537, 291, compute="bf16"),
+]
+
+# Beside the table: several query tokens cost at most what as many times the heads cost, and e4m3 no more than bf16 storage.
+EXTRAS = [
+    Case(64, 8192, 8, 100, 79, query_tokens=2),
+    Case(64, 8192, 8, 150, 100, query_tokens=4),
+    Case(64, 8192, 64, peer_bf16=300, storage="bf16", compute="bf16"),
+    Case(64, 8192, 64, peer=544, peer_bf16=300, compute="bf16"),
 ]

@@ -14,7 +14,7 @@ import subprocess
 import sys
 import tempfile
 
-from cases import CASES
+from cases import CASES, EXTRAS
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 
@@ -29,7 +29,7 @@ def run_ours(mlac, case, repeat):
         program.write(case.program())
         program.flush()
         command = [mlac, "run", program.name, "--target", "sm_90", "--profile", case.profile, "--device", "cuda", "--packed",
-                   "--kv-len", str(case.length), "--batch", str(case.batch), "--page", str(case.page), "--repeat", str(repeat), "--json"]
+                   "--kv-len", str(case.length), "--batch", str(case.batch), "--q-len", str(case.query_tokens), "--page", str(case.page), "--repeat", str(repeat), "--json"]
         done = subprocess.run(command, capture_output=True, text=True)
     try:
         report = json.loads(done.stdout)
@@ -38,10 +38,12 @@ def run_ours(mlac, case, repeat):
     return {"run": report["run"], "check": report["check"], "passed": done.returncode == 0}
 
 
-def run_peers(pattern):
+def run_peers(names):
+    pattern = f"^(?:{'|'.join(map(re.escape, names))})$"
     with tempfile.NamedTemporaryFile(suffix=".json") as out:
         command = [sys.executable, os.path.join(HERE, "peers.py"), "--json", out.name, pattern]
         if subprocess.run(command).returncode != 0:
+            print("no peers: peers.py failed", file=sys.stderr)
             return None
         return json.load(out)
 
@@ -63,24 +65,29 @@ def peer_cell(peer, us):
     return f"{peer['median']:.1f}{'' if peer['passed'] else '!'}{ratio}"
 
 
+def recorded_cell(case, us):
+    recorded = case.peer or case.peer_bf16
+    if not recorded:
+        return "-"
+    return f"{recorded}{'' if case.peer else ' bf16'}" + (f" ({recorded / us:.1f}x)" if us else "")
+
+
 def row(case, entry, peers):
     us = median(entry["ours"])
     timing = entry["ours"].get("run", {}).get("microseconds") or {}
     floor = max(case.memory_floor, case.mma_floor)
-    recorded = case.peer or case.peer_bf16
-    verdict = "-" if us is None or not entry["ours"]["passed"] else "aim" if us <= case.aim else "must" if us <= case.must else "missed"
+    verdict = "-" if us is None or not case.must or not entry["ours"]["passed"] else "aim" if us <= case.aim else "must" if us <= case.must else "missed"
     return [case.name, "FAILED" if us is None else number(us) + ("" if entry["ours"]["passed"] else "!"),
             f"{number(timing.get('min'))}-{number(timing.get('max'))}", number(case.memory_floor), number(case.mma_floor),
-            "-" if us is None else f"{floor / us:.0%}", str(case.must), str(case.aim), verdict,
-            f"{recorded}{'' if case.peer else ' bf16'}" + (f" ({recorded / us:.1f}x)" if us else "")
-            ] + [peer_cell(entry["peers"].get(name), us) for name in peers]
+            "-" if us is None else f"{floor / us:.0%}", str(case.must or "-"), str(case.aim or "-"), verdict,
+            recorded_cell(case, us)] + [peer_cell(entry["peers"].get(name), us) for name in peers]
 
 
 HEADER = ["case", "us", "min-max", "memory", "mma", "of floor", "must", "aim", "met", "FlashInfer recorded"]
 
 
 def table(log, markdown=False):
-    cases = {case.name: case for case in CASES}
+    cases = {case.name: case for case in CASES + EXTRAS}
     peers = sorted({name for entry in log["cases"].values() for name in entry["peers"] if name != "rotated"})
     rows = [HEADER + peers] + [row(cases[name], entry, peers) for name, entry in log["cases"].items()]
     if markdown:
@@ -106,12 +113,12 @@ def collect(options):
     version = subprocess.run([options.mlac, "--version"], capture_output=True, text=True).stdout.strip()
     log = {"mlac": version, "device": device_line(), "cases": {}, "peers": None}
     print(f"{log['mlac']} on {log['device']}")
-    for case in CASES:
+    for case in CASES + (EXTRAS if options.extras else []):
         if re.search(options.pattern, case.name):
             ours = run_ours(options.mlac, case, options.repeat)
             log["cases"][case.name] = {"ours": ours, "peers": {}}
             print(f"  {case.name}: {ours.get('failed') or number(median(ours)) + ' us'}", file=sys.stderr, flush=True)
-    measured = None if options.no_peers else run_peers(options.pattern)
+    measured = None if options.no_peers else run_peers(list(log["cases"]))
     if measured:
         for name, peers in measured.pop("cases").items():
             log["cases"][name]["peers"] = peers
@@ -124,6 +131,7 @@ def main():
     parser.add_argument("mlac")
     parser.add_argument("pattern", nargs="?", default=".")
     parser.add_argument("--json", metavar="LOG", help="where the log goes")
+    parser.add_argument("--extras", action="store_true", help="also the cases beside the table: query tokens, bf16 at 64 heads")
     parser.add_argument("--no-peers", action="store_true")
     parser.add_argument("--repeat", type=int, default=21)
     parser.add_argument("--markdown", action="store_true", help="prints the table for bench/RESULTS.md")

@@ -15,14 +15,17 @@ import subprocess
 import sys
 from dataclasses import dataclass
 
-import torch
+try:
+    import torch
+except ImportError:
+    sys.exit("error: the peers need PyTorch")
 
-from cases import CASES, KV_SCALE, LATENT, ROPE, SM_SCALE, WIDTH, Case
+from cases import CASES, EXTRAS, KV_SCALE, LATENT, ROPE, SM_SCALE, WIDTH, Case
 
 try:
     import triton_decode
-except ImportError as missing:
-    triton_decode, why_no_triton = None, str(missing)
+except ImportError:
+    triton_decode = None
 try:
     import flashinfer
 except ImportError:
@@ -55,11 +58,12 @@ class Operands:
             self.pool.view(torch.uint8)[copy].copy_(one.view(torch.uint8))
         order = torch.randperm(case.batch * pages, device=device, generator=generator)
         self.table = order.to(torch.int32).view(case.batch, pages)
+        self.index = self.table.long()
         self.q = torch.randn((case.batch, case.heads, WIDTH), device=device, generator=generator).to(torch.bfloat16)
 
     def rows(self, copy, requests=slice(None)):
         """[requests, length, WIDTH] stored rows, gathered from the pages."""
-        bytes_ = self.pool[copy].view(torch.uint8)[self.table[requests].long()]
+        bytes_ = self.pool[copy].view(torch.uint8)[self.index[requests]]
         return bytes_.view(self.pool.dtype).reshape(len(bytes_), -1, WIDTH)[:, :self.length]
 
     def reference(self):
@@ -152,7 +156,7 @@ def graph_of(launch):
         return None
 
 
-def measure(run, copies, readings=READINGS, least=5):
+def measure(run, copies, readings=READINGS, least=20):
     launches = -(-least // copies) * copies
 
     def round_():
@@ -186,7 +190,7 @@ def fastest(candidates, copies):
     best, reason = None, "no candidate"
     for label, tolerance, run in candidates:
         try:
-            quick = measure(run, copies, readings=3).median
+            quick = measure(run, copies, readings=3, least=5).median
         except Exception as error:  # out of shared memory or registers: another class in each release
             reason = f"{type(error).__name__}: {str(error).splitlines()[0][:160]}"
             torch.cuda.synchronize()
@@ -242,15 +246,10 @@ def precompile(cases):
 def compile_share(cases, share):
     """One worker's part of the kernels, each launched once on few tokens."""
     index, count = map(int, share.split("/"))
-    kinds = sorted({(case.heads, case.page, case.storage, case.compute) for case in cases})
-    work = [(kind, configuration) for kind in kinds for configuration in triton_decode.configurations(kind[0])]
-    done = set()
-    for number, ((heads, page, storage, compute), configuration) in enumerate(work):
-        key = (page, storage, compute, configuration)
-        if number % count != index or key in done:
-            continue
-        done.add(key)
-        small = Operands(Case(1, 256, heads, 0, 0, None, None, page, storage, compute), "cuda", rotation=1)
+    work = {(case.page, case.storage, case.compute, configuration)
+            for case in cases for configuration in triton_decode.configurations(case.heads)}
+    for page, storage, compute, configuration in sorted(work)[index::count]:
+        small = Operands(Case(1, 256, 16, page=page, storage=storage, compute=compute), "cuda", rotation=1)
         try:
             triton_decode.Decode(small, *configuration, 1)(0)
         except Exception:  # fastest() says so
@@ -262,7 +261,7 @@ def check(cases):
     device = "cuda" if torch.cuda.is_available() else "cpu"
     failures = 0
     for heads, page, storage, compute in sorted({(c.heads, c.page, c.storage, c.compute) for c in cases}):
-        small = Operands(Case(2, 200, heads, 0, 0, None, None, page, storage, compute), device, rotation=1)
+        small = Operands(Case(2, 200, heads, page=page, storage=storage, compute=compute), device, rotation=1)
         expected = small.reference()
         for name, peer in all_peers().items():
             for label, tolerance, run in list(peer(small))[::3]:
@@ -280,7 +279,9 @@ def main():
     parser.add_argument("--check", action="store_true")
     parser.add_argument("--worker", help=argparse.SUPPRESS)
     options = parser.parse_args()
-    cases = [case for case in CASES if re.search(options.pattern, case.name)]
+    cases = [case for case in CASES + EXTRAS if re.search(options.pattern, case.name) and case.query_tokens == 1]
+    if not cases:
+        sys.exit(f"error: no case matches '{options.pattern}'")
     if options.worker:
         return compile_share(cases, options.worker)
     if options.check:
@@ -294,7 +295,7 @@ def main():
             shapes[case.shape] = run_case(case)
             torch.cuda.empty_cache()
     report = {"device": torch.cuda.get_device_name(), "torch": torch.__version__,
-              "triton": triton_decode.triton.__version__ if triton_decode else why_no_triton,
+              "triton": triton_decode.triton.__version__ if triton_decode else None,
               "flashinfer": flashinfer.__version__ if flashinfer else None,
               "whole_pool_cast": guarded("whole-pool cast", whole_pool_cast),
               "cases": {case.name: shapes[case.shape] for case in cases}}

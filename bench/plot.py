@@ -6,7 +6,7 @@ import math
 import sys
 from html import escape
 
-from cases import CASES
+from cases import CASES, EXTRAS
 
 ROW, GAP, LEFT, WIDTH, TOP = 12, 14, 320, 620, 46
 COLOURS = {"ours": "#1f6f54", "floor": "#b9bfc6", "FlashInfer recorded": "#c96f2e", "torch matmul": "#8e7cc3",
@@ -52,7 +52,7 @@ def legend(names):
 
 
 def draw(log):
-    cases = {case.name: case for case in CASES}
+    cases = {case.name: case for case in CASES + EXTRAS}
     groups = [(name, bars(cases[name], entry)) for name, entry in log["cases"].items()]
     scale = Scale([value for _, found in groups for _, value in found])
     names = [name for name in COLOURS if any(name == bar for _, found in groups for bar, _ in found)]

@@ -42,7 +42,34 @@ LogicalResult Compiler::lowerToTiles() {
   });
 }
 
+FailureOr<std::vector<Ranked>> Compiler::candidates(int64_t count) {
+  OwningOpRef<ModuleOp> copy = module.clone();
+  ScheduleOptions schedule{options.target, options.profile, options.ptx};
+  schedule.candidates = count;
+  PassManager manager(module.getContext());
+  manager.addPass(createSchedule(schedule));
+  if (failed(manager.run(*copy)))
+    return failure();
+  std::vector<Ranked> all;
+  for (auto kernel : copy->getOps<tile::KernelOp>())
+    if (auto list = kernel->getAttrOfType<ArrayAttr>("tile.candidates")) {
+      kernel->removeAttr("tile.candidates");
+      Ranked ranked{kernel.getSymName().str(), tunedKey(kernel, choice, ""), {}};
+      for (Attribute schedule : list)
+        ranked.schedules.push_back(cast<tile::ScheduleAttr>(schedule));
+      all.push_back(std::move(ranked));
+    }
+  return all;
+}
+
+void Compiler::tune(tile::ScheduleAttr schedule) {
+  for (auto kernel : module.getOps<tile::KernelOp>())
+    kernel->setAttr("tile.tuned", schedule);
+}
+
 LogicalResult Compiler::schedule() {
+  if (!options.tunedDevice.empty())
+    takeTuned(module, choice, options.tunedDevice, options.tunedDirectory);
   LogicalResult result = run([&](OpPassManager &manager) {
     PipelineOptions pipeline;
     fill(pipeline, options);
@@ -94,13 +121,25 @@ FailureOr<std::string> Compiler::cubin() {
   return result->cubin;
 }
 
-FailureOr<std::string> Compiler::report() {
+FailureOr<std::string> Compiler::report(const std::optional<BatchLengths> &batch) {
   if (!Ptxas::find())
-    return writeReport(manifest(), facts, choice.profile, nullptr);
+    return writeReport(manifest(), facts, choice.profile, nullptr, batch);
   FailureOr<Assembled> result = assembled();
   if (failed(result))
     return failure();
-  return writeReport(manifest(), facts, choice.profile, &*result);
+  return writeReport(manifest(), facts, choice.profile, &*result, batch);
+}
+
+FailureOr<Prediction> Compiler::predict(StringRef name, const BatchLengths &batch) {
+  ::mla::Manifest described = manifest();
+  for (const ScheduledFacts &fact : facts)
+    if (fact.kernel == name) {
+      std::string problem;
+      if (auto found = fact.predict(choice.profile, *described.find(fact.kernel), batch, problem))
+        return *found;
+      return module.emitError() << problem << " [predict-batch]", failure();
+    }
+  return failure();
 }
 
 FailureOr<std::unique_ptr<HostCode>> Compiler::host(std::span<const HostCode::Symbol> hooks) {

@@ -1,6 +1,7 @@
 // From attributes of lowered kernels to the manifest.
 #include "codegen/Describe.h"
 
+#include "codegen/Instructions.h"
 #include "dialect/tile/Tile.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "runtime/Abi.h"
@@ -23,6 +24,8 @@ static ::mla::DType dtypeOf(Type type) {
 static int alignmentOf(::mla::Role role, mlir::mla::BufferType type) {
   switch (role) {
   case ::mla::Role::cache:
+  case ::mla::Role::key:
+  case ::mla::Role::value:
     return int(type.getAlign());
   case ::mla::Role::query:
     return 8; // two pairs of 16-bit values a load
@@ -36,8 +39,11 @@ static int alignmentOf(::mla::Role role, mlir::mla::BufferType type) {
 static ::mla::Role roleOf(StringRef name, mlir::mla::BufferType type, DictionaryAttr info) {
   if (name == info.getAs<StringAttr>("query").getValue())
     return ::mla::Role::query;
-  if (name == info.getAs<StringAttr>("cache").getValue())
-    return ::mla::Role::cache;
+  StringRef key = info.getAs<StringAttr>("cache").getValue(), value = info.getAs<StringAttr>("value").getValue();
+  if (name == key)
+    return key == value ? ::mla::Role::cache : ::mla::Role::key;
+  if (name == value)
+    return ::mla::Role::value;
   return type.getElementType().isF32() && type.getWidth() == 1 ? ::mla::Role::lse : ::mla::Role::output;
 }
 
@@ -45,6 +51,13 @@ static ::mla::Operand describeOperand(ArrayAttr pair, DictionaryAttr info) {
   ::mla::Operand operand;
   auto name = cast<StringAttr>(pair[0]).getValue();
   operand.name = name.str();
+  if (auto values = dyn_cast<mlir::mla::HeadValuesType>(cast<TypeAttr>(pair[1]).getValue())) {
+    operand.role = ::mla::Role::headValues;
+    operand.dtype = ::mla::DType::f32;
+    operand.shape = {values.getHeads()};
+    operand.alignment = 4;
+    return operand;
+  }
   auto type = dyn_cast<mlir::mla::BufferType>(cast<TypeAttr>(pair[1]).getValue());
   if (!type) {
     operand.role = ::mla::Role::scalar;
@@ -70,6 +83,18 @@ static ::mla::Scale describeScale(DictionaryAttr attr) {
   return scale;
 }
 
+static ::mla::ScoreEdit describeEdit(DictionaryAttr info) {
+  ::mla::ScoreEdit edit;
+  auto attr = info.getAs<DictionaryAttr>("score_edit");
+  if (!attr)
+    return edit;
+  for (Attribute step : attr.getAs<ArrayAttr>("steps"))
+    edit.steps.push_back(cast<StringAttr>(step).getValue().str());
+  edit.value = attr.getAs<StringAttr>("value").getValue().str();
+  edit.keep = attr.getAs<StringAttr>("keep").getValue().str();
+  return edit;
+}
+
 static ::mla::Entry describeEntry(LLVM::LLVMFuncOp function) {
   ::mla::Entry entry;
   entry.name = function.getSymName().str();
@@ -78,36 +103,59 @@ static ::mla::Entry describeEntry(LLVM::LLVMFuncOp function) {
     entry.sharedBytes = bytes.getInt();
   for (Attribute name : function->getAttrOfType<ArrayAttr>("mlac.params"))
     entry.params.push_back(cast<StringAttr>(name).getValue().str());
+  StringRef wait(get(Instr::GridWait).intrinsic);
+  function.walk([&](LLVM::CallIntrinsicOp call) { entry.overlaps |= call.getIntrin() == wait; });
   return entry;
 }
 
 static_assert(tile::kMergeStates == ::mla::maxMergeStates);
 
-/// `merge` is null for a kernel without a log-sum-exp.
-static ::mla::KernelInfo describeKernel(LLVM::LLVMFuncOp main, LLVM::LLVMFuncOp combine, LLVM::LLVMFuncOp merge) {
-  auto info = main->getAttrOfType<DictionaryAttr>("mlac.info");
+static ::mla::Tile describeTile(LLVM::LLVMFuncOp main) {
+  if (auto schedule = main->getAttrOfType<tile::PrefillScheduleAttr>("prefill_schedule"))
+    return {.rows = int(schedule.getRows()), .tokens = int(schedule.getTokens()), .stages = int(schedule.getStages()),
+            .warps = int(schedule.getRowWarps())};
   auto schedule = main->getAttrOfType<tile::ScheduleAttr>("schedule");
+  return {.rows = int(schedule.getRows()), .tokens = int(schedule.getBlockTokens()), .stages = int(schedule.getStages()),
+          .warps = int(schedule.getWarps())};
+}
+
+static ::mla::KernelInfo describeKernel(LLVM::LLVMFuncOp main) {
+  auto info = main->getAttrOfType<DictionaryAttr>("mlac.info");
   auto number = [&](StringRef name) { return int(info.getAs<IntegerAttr>(name).getInt()); };
   ::mla::KernelInfo kernel;
   kernel.name = main.getSymName().str();
   kernel.heads = int(main->getAttrOfType<IntegerAttr>("heads").getInt());
+  if (auto kvHeads = main->getAttrOfType<IntegerAttr>("kv_heads"))
+    kernel.kvHeads = int(kvHeads.getInt());
   kernel.qkDim = number("qk_dim");
   kernel.vDim = number("v_dim");
   kernel.vOffset = number("v_offset");
   kernel.compute = dtypeOf(main->getAttrOfType<TypeAttr>("compute").getValue());
   kernel.causal = info.getAs<BoolAttr>("causal").getValue();
+  if (auto window = info.getAs<IntegerAttr>("window"))
+    kernel.window = window.getInt();
+  if (auto sink = info.getAs<StringAttr>("sink")) {
+    kernel.sink = sink.getValue().str();
+    kernel.sinkInLse = info.getAs<BoolAttr>("sink_in_lse").getValue();
+  }
+  kernel.scoreEdit = describeEdit(info);
   StringRef base = info.getAs<StringAttr>("lse").getValue();
   kernel.lse = ::mla::parseLseBase({base.data(), base.size()}).value_or(::mla::LseBase::none);
   kernel.scoreScale = describeScale(info.getAs<DictionaryAttr>("score_scale"));
   kernel.valueScale = describeScale(info.getAs<DictionaryAttr>("value_scale"));
   for (Attribute pair : main->getAttrOfType<ArrayAttr>("mlac.operands"))
     kernel.operands.push_back(describeOperand(cast<ArrayAttr>(pair), info));
-  kernel.tile = {.rows = int(schedule.getRows()), .tokens = int(schedule.getBlockTokens()),
-                 .stages = int(schedule.getStages()), .warps = int(schedule.getWarps())};
+  kernel.tile = describeTile(main);
   kernel.main = describeEntry(main);
-  kernel.combine = describeEntry(combine);
-  if (merge)
-    kernel.merge = describeEntry(merge);
+  auto beside = [&](StringRef suffix) -> ::mla::Entry {
+    auto module = main->getParentOfType<ModuleOp>();
+    auto function = module.lookupSymbol<LLVM::LLVMFuncOp>((main.getSymName() + suffix).str());
+    return function ? describeEntry(function) : ::mla::Entry();
+  };
+  kernel.combine = beside("_combine");
+  kernel.merge = beside("_merge");
+  kernel.planner = beside("_plan");
+  kernel.check = beside("_check");
   return kernel;
 }
 
@@ -118,13 +166,9 @@ static ::mla::KernelInfo describeKernel(LLVM::LLVMFuncOp main, LLVM::LLVMFuncOp 
   manifest.target = provenance.target;
   manifest.profile = provenance.profile;
   manifest.ptxVersion = formatPtxVersion(provenance.ptx);
-  auto beside = [&](LLVM::LLVMFuncOp function, StringRef suffix) {
-    return module.lookupSymbol<LLVM::LLVMFuncOp>((function.getSymName() + suffix).str());
-  };
   for (auto function : module.getOps<LLVM::LLVMFuncOp>())
-    if (function->hasAttr("schedule"))
-      manifest.kernels.push_back(
-          describeKernel(function, beside(function, "_combine"), beside(function, "_merge")));
+    if (function->hasAttr("schedule") || function->hasAttr("prefill_schedule"))
+      manifest.kernels.push_back(describeKernel(function));
   return manifest;
 }
 

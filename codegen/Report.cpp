@@ -1,6 +1,8 @@
 // The resource report.
 #include "codegen/Report.h"
 
+#include "passes/PrefillCost.h"
+#include "llvm/ADT/TypeSwitch.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/JSON.h"
 
@@ -27,6 +29,7 @@ static KernelShape scheduledShape(tile::KernelOp kernel) {
   shape.compute = kernel.getCompute();
   shape.heads = kernel.getHeads();
   kernel.walk([&](tile::FetchQueryOp op) { shape.query = op.getSource().getType(); });
+  kernel.walk([&](tile::MaskScoresOp op) { shape.editInstructions = costOfEdit(op.getEdit()).instructions; });
   kernel.walk([&](tile::CopyOp op) { shape.cache = op.getSource().getType(); });
   kernel.walk([&](tile::WeighOp op) {
     shape.valueColumn = op.getColumn();
@@ -35,31 +38,117 @@ static KernelShape scheduledShape(tile::KernelOp kernel) {
   return shape;
 }
 
+static std::string nameOfType(Type type) { return std::string(nameOf(elementOf(type))); }
+
+static ScheduledFacts factsOf(tile::KernelOp kernel, tile::ScheduleAttr schedule) {
+  KernelShape shape = scheduledShape(kernel);
+  ScheduledFacts facts;
+  facts.storage = nameOfType(shape.cache.getElementType());
+  facts.bytesPerToken = shape.cache.getTokenBytes();
+  facts.tile = {{"rows", schedule.getRows()},     {"tokens", schedule.getTokens()},
+                {"stages", schedule.getStages()}, {"groups", schedule.getGroups()},
+                {"token_warps", schedule.getTokenWarps()}, {"row_warps", schedule.getRowWarps()}};
+  facts.cost = [=](const Profile &profile) { return costOfTile(shape, schedule, profile); };
+  facts.predict = [=](const Profile &profile, const ::mla::KernelInfo &info, const BatchLengths &batch, std::string &problem) {
+    return predict(shape, schedule, profile, info, batch, problem);
+  };
+  return facts;
+}
+
+static ScheduledFacts factsOf(tile::KernelOp kernel, tile::PrefillScheduleAttr schedule) {
+  PrefillShape shape = prefillShapeOf(kernel);
+  std::string key = nameOfType(shape.key.getElementType()), value = nameOfType(shape.value.getElementType());
+  ScheduledFacts facts;
+  facts.storage = key == value ? key : key + ", " + value;
+  facts.bytesPerToken = shape.key.getTokenBytes() + shape.value.getTokenBytes();
+  facts.tile = {{"rows", schedule.getRows()},
+                {"tokens", schedule.getTokens()},
+                {"stages", schedule.getStages()},
+                {"row_warps", schedule.getRowWarps()}};
+  facts.cost = [=](const Profile &profile) { return costOfPrefillTile(shape, schedule, profile); };
+  facts.predict = [=](const Profile &profile, const ::mla::KernelInfo &info, const BatchLengths &batch, std::string &problem) {
+    return predict(shape, schedule, profile, info, batch, problem);
+  };
+  return facts;
+}
+
+/// Where stored elements become compute values: products that read another type than the kernel computes in.
+static std::vector<std::string> conversionsOf(tile::KernelOp kernel) {
+  std::vector<std::string> conversions;
+  auto add = [&](Operation *op, tile::SharedType ring) {
+    if (ring.getElementType() != kernel.getCompute())
+      conversions.push_back((op->getName().getStringRef() + " at " + place(op->getLoc())).str());
+  };
+  kernel.walk([&](Operation *op) {
+    llvm::TypeSwitch<Operation *>(op).Case<tile::ScoreOp, tile::WeighOp, tile::ScoreRowsOp, tile::WeighRowsOp>(
+        [&](auto product) { add(product, product.getRing().getType()); });
+  });
+  return conversions;
+}
+
 std::vector<ScheduledFacts> collectFacts(ModuleOp module) {
   std::vector<ScheduledFacts> all;
   for (auto kernel : module.getOps<tile::KernelOp>()) {
-    if (!kernel.getSchedule())
+    if (!kernel.getSchedule() && !kernel.getPrefillSchedule())
       continue;
-    ScheduledFacts facts{kernel.getSymName().str(), scheduledShape(kernel), *kernel.getSchedule(), {}, {}};
+    ScheduledFacts facts = kernel.isPrefill() ? factsOf(kernel, *kernel.getPrefillSchedule())
+                                              : factsOf(kernel, *kernel.getSchedule());
+    facts.kernel = kernel.getSymName().str();
+    facts.compute = nameOfType(kernel.getCompute());
     kernel.walk([&](tile::AllocOp op) { facts.allocations.push_back({op.getName().str(), op.getType().getBytes()}); });
-    bool converts = facts.shape.cache.getElementType() != facts.shape.compute;
-    kernel.walk([&](Operation *op) {
-      if (converts && isa<tile::ScoreOp, tile::WeighOp>(op))
-        facts.conversions.push_back((op->getName().getStringRef() + " at " + place(op->getLoc())).str());
-    });
+    kernel.walk([&](tile::MaskScoresOp op) { facts.scores = costOfScores(op); });
+    facts.conversions = conversionsOf(kernel);
     all.push_back(std::move(facts));
   }
   return all;
 }
 
-static std::string nameOfType(Type type) { return std::string(nameOf(elementOf(type))); }
+/// The most KV tiles that a row tile visits; null where they grow with the context.
+static json::Value windowTiles(const ::mla::KernelInfo &kernel) {
+  if (kernel.window < 0 || !kernel.causal)
+    return nullptr;
+  int64_t queries =
+      (kernel.tile.rows + kernel.heads - 2) / kernel.heads + 1; // of a row tile that starts within a token
+  int64_t tokens = kernel.window + queries;
+  return (tokens - 2 + kernel.tile.tokens) / kernel.tile.tokens + 1;
+}
+
+/// What is done to a score, and what it costs.
+static json::Value describeScores(const ::mla::KernelInfo &kernel, const ScoreCost &cost) {
+  json::Array steps(kernel.scoreEdit.steps);
+  return json::Object{{"causal", kernel.causal},
+                      {"window", kernel.window < 0 ? json::Value(nullptr) : json::Value(kernel.window)},
+                      {"most_tiles_visited", windowTiles(kernel)},
+                      {"edit", std::move(steps)},
+                      {"sink", kernel.sink.empty() ? json::Value(nullptr) : json::Value(kernel.sink)},
+                      {"instructions_per_score", cost.instructions},
+                      {"special_per_score", cost.special}};
+}
 
 static json::Value describeCost(const ScheduledFacts &facts, const Profile &profile) {
-  TileCost cost = costOfTile(facts.shape, facts.schedule, profile);
+  TileCost cost = facts.cost(profile);
   return json::Object{{"cycles_per_tile", int64_t(cost.cycles())}, {"memory", int64_t(cost.memory)},
                       {"matrix", int64_t(cost.matrix)},            {"convert", int64_t(cost.convert)},
                       {"shared", int64_t(cost.shared)},            {"issue", int64_t(cost.issue)},
                       {"bound", cost.bound().str()}};
+}
+
+static json::Value describePrediction(const ::mla::KernelInfo &kernel, const ScheduledFacts &facts, const Profile &profile,
+                                      const BatchLengths &batch) {
+  std::string problem;
+  std::optional<Prediction> found = facts.predict(profile, kernel, batch, problem);
+  if (!found)
+    return json::Object{{"problem", problem}};
+  return json::Object{{"requests", int64_t(batch.kvLens.size())},
+                      {"microseconds", found->microseconds},
+                      {"bound", found->bound},
+                      {"memory_floor", found->memoryFloor},
+                      {"matrix_floor", found->matrixFloor},
+                      {"blocks", found->plan.blocks},
+                      {"blocks_per_sm", found->blocksPerSM},
+                      {"busiest_tiles", found->plan.busiestTiles},
+                      {"busiest_items", found->plan.busiestItems},
+                      {"splits", found->plan.splits}};
 }
 
 static json::Value describeResources(const ::mla::Entry &entry, const Profile &profile, const Assembled *assembled) {
@@ -82,35 +171,40 @@ static json::Value describeResources(const ::mla::Entry &entry, const Profile &p
 }
 
 static json::Value describeKernel(const ::mla::KernelInfo &kernel, const ScheduledFacts &facts, const Profile &profile,
-                                  const Assembled *assembled) {
+                                  const Assembled *assembled, const std::optional<BatchLengths> &batch) {
   json::Array allocations, conversions;
+  json::Object tile;
+  for (const auto &[name, number] : facts.tile)
+    tile[name] = number;
   for (const auto &[name, bytes] : facts.allocations)
     allocations.push_back(json::Object{{"name", name}, {"bytes", bytes}});
   for (const std::string &where : facts.conversions)
     conversions.push_back(where);
-  return json::Object{
+  json::Object object{
       {"kernel", kernel.name},
-      {"storage", nameOfType(facts.shape.cache.getElementType())},
-      {"compute", nameOfType(facts.shape.compute)},
-      {"bytes_per_cached_token", facts.shape.cache.getTokenBytes()},
-      {"tile", json::Object{{"rows", facts.schedule.getRows()}, {"tokens", facts.schedule.getTokens()},
-                            {"stages", facts.schedule.getStages()}, {"groups", facts.schedule.getGroups()},
-                            {"token_warps", facts.schedule.getTokenWarps()}, {"row_warps", facts.schedule.getRowWarps()}}},
+      {"storage", facts.storage},
+      {"compute", facts.compute},
+      {"bytes_per_cached_token", facts.bytesPerToken},
+      {"tile", std::move(tile)},
       {"shared_limit", profile.sharedPerBlock},
       {"allocations", std::move(allocations)},
       {"dequantised_in", std::move(conversions)},
+      {"scores", describeScores(kernel, facts.scores)},
       {"main", describeResources(kernel.main, profile, assembled)},
-      {"combine", describeResources(kernel.combine, profile, assembled)},
+      {"combine", kernel.combine.name.empty() ? json::Value(nullptr) : describeResources(kernel.combine, profile, assembled)},
       {"cost", describeCost(facts, profile)}};
+  if (batch)
+    object["prediction"] = describePrediction(kernel, facts, profile, *batch);
+  return object;
 }
 
 std::string writeReport(const ::mla::Manifest &manifest, const std::vector<ScheduledFacts> &facts,
-                        const Profile &profile, const Assembled *assembled) {
+                        const Profile &profile, const Assembled *assembled, const std::optional<BatchLengths> &batch) {
   json::Array kernels;
   for (const ::mla::KernelInfo &kernel : manifest.kernels)
     for (const ScheduledFacts &fact : facts)
       if (fact.kernel == kernel.name)
-        kernels.push_back(describeKernel(kernel, fact, profile, assembled));
+        kernels.push_back(describeKernel(kernel, fact, profile, assembled, batch));
   json::Object report{{"target", manifest.target},
                       {"profile", manifest.profile},
                       {"ptx", manifest.ptxVersion},

@@ -10,7 +10,7 @@ namespace mlac {
 namespace {
 using F = Feature;
 constexpr uint32_t kAda = F::Fp8Convert | F::Fp8Mma;
-constexpr uint32_t kHopper = kAda | F::Bulk;
+constexpr uint32_t kHopper = kAda | F::Bulk | F::GridDependency;
 constexpr uint32_t kHopperA = kHopper | F::Wgmma | F::SetMaxNReg;
 constexpr uint32_t kBlackwell = kHopper | F::PackedF32x2;
 constexpr uint32_t kDataCenterA = kBlackwell | F::Tcgen05 | F::LdmatrixB8 | F::Fp4Convert | F::SetMaxNReg;

@@ -23,6 +23,7 @@ enum class Feature : uint32_t {
   Fp4Convert = 1 << 8,     // cvt f16x2 <- e2m1x2, ue8m0
   SetMaxNReg = 1 << 9,     // setmaxnreg
   PackedF32x2 = 1 << 10,   // fma.rn.f32x2
+  GridDependency = 1 << 11, // griddepcontrol
 };
 
 constexpr uint32_t operator|(Feature a, Feature b) { return uint32_t(a) | uint32_t(b); }

@@ -15,6 +15,10 @@ struct Identifier {
 };
 
 struct Decl;
+struct FnDecl;
+
+/// What names without a declaration stand for in arithmetic on scores.
+enum class Position { Query, Cached, Head };
 
 /// An expression. One grammar serves values and constant integers; the checker and ConstEval each accept a
 /// part of it.
@@ -22,9 +26,10 @@ struct Expr {
   enum Kind {
     Number, // text
     Name,   // text
-    Call,   // text(operands...)
+    Call,   // text(operands...), each perhaps with a label
     Slice,  // operands[0] [ operands[1] : operands[2] ]
-    Binary  // operands[0] op operands[1]
+    Unary,  // text operands[0]: - and not
+    Binary  // operands[0] text operands[1]
   };
 
   Kind kind;
@@ -33,20 +38,24 @@ struct Expr {
   llvm::StringRef text{};
   char op = 0;
   llvm::SmallVector<Expr *, 2> operands{};
+  llvm::SmallVector<Identifier, 0> labels{}; // of a Call: empty, or one each, empty where there is none
   /// Depth of the tree below; bounded by the parser, so that the walks over it may recurse.
   unsigned height = 1;
 
   // Filled in by the checker.
   ValueType type{};
   const Decl *decl = nullptr;           // Name
+  std::optional<Position> position{};   // Name
   const BuiltinInfo *builtin = nullptr; // Call
+  Expr *inlined = nullptr; // Call of a function of the program: its body, in terms of the operands
   int64_t sliceBegin = 0, sliceEnd = 0; // Slice
+  int64_t windowLeft = 0;               // Call of window
 
   /// First character of the whole expression.
   llvm::SMLoc begin() const { return kind == Slice || kind == Binary ? operands[0]->begin() : loc; }
 };
 
-/// `layout storage[dims] align n`, or a single word: `f32`, `log2`, `ln`.
+/// `layout storage[dims] align n`, `f32[heads]`, or a single word: `f32`, `log2`, `ln`.
 struct TypeSpec {
   struct Dim {
     Identifier name; // empty if the dim has none
@@ -63,7 +72,7 @@ struct TypeSpec {
 
 /// Anything with a name that expressions can use.
 struct Decl {
-  enum Kind { Const, Param, Result, Let };
+  enum Kind { Const, Param, Result, Let, Bound };
 
   Kind kind;
   Identifier name;
@@ -109,9 +118,26 @@ struct ResultDecl : Decl {
 struct LetDecl : Decl {
   ValueType type;       // by the checker
   bool defined = false; // by the checker: whether the definition lies before
+  Expr *value = nullptr;
 
   explicit LetDecl(Identifier name) : Decl(Let, name) {}
   static bool classof(const Decl *decl) { return decl->kind == Let; }
+};
+
+/// A function's parameter in one call of it: what was passed.
+struct BoundDecl : Decl {
+  Expr *argument;
+
+  BoundDecl(Identifier name, Expr *argument) : Decl(Bound, name), argument(argument) {}
+  static bool classof(const Decl *decl) { return decl->kind == Bound; }
+};
+
+/// `fn name(params) = body;`
+struct FnDecl {
+  Identifier name;
+  llvm::SmallVector<Identifier> params;
+  Expr *body = nullptr; // null if it could not be parsed
+  bool broken = false;  // an error in it was reported
 };
 
 /// `let name = value;` or `result = value;`
@@ -148,8 +174,10 @@ struct KernelDecl {
 /// One source file. Owns its expressions, which point to one another.
 struct Program {
   std::deque<ConstDecl> consts;
+  std::deque<FnDecl> fns;
   std::deque<KernelDecl> kernels;
   std::deque<Expr> exprs;
+  std::deque<BoundDecl> bounds; // one for each parameter of each call
 };
 
 } // namespace mlac

@@ -1,61 +1,10 @@
 // AST and types to the mla dialect. Nothing is refused here: the checker has done that.
-#include "frontend/Builder.h"
+#include "frontend/KernelBuilder.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/IR/Builders.h"
-#include "llvm/ADT/APFloat.h"
 
 using namespace llvm;
 using namespace mlac;
-namespace mla = mlir::mla;
-
-namespace {
-
-/// Builds one kernel. Two kinds of value have no op of their own until they are used: stored rows, which are
-/// only a buffer and columns (see rows()), and a log-sum-exp without a base, which is represented by its
-/// scores.
-class KernelBuilder {
-public:
-  KernelBuilder(const KernelDecl &kernel, const SourceText &source, mlir::OpBuilder &builder)
-      : kernel(kernel), source(source), builder(builder), context(builder.getContext()) {}
-
-  void build();
-
-private:
-  // Types.
-  mlir::Type typeOf(const ParamDecl &param);
-  mlir::Type typeOf(const ResultDecl &result);
-  mlir::Type rowsType(const ValueType &type);
-  SmallVector<int64_t> shapeOf(const ValueType &type);
-  mlir::ArrayAttr nameAttrs(ArrayRef<StringRef> names);
-  mlir::DictionaryAttr hints();
-
-  // The kernel.
-  mla::KernelOp buildHeader();
-  void addArguments(mlir::Block *block);
-  void buildBody();
-  mlir::Value resultOf(const ResultDecl &result, const Expr &expr);
-
-  // Expressions.
-  mlir::Value emit(const Expr &expr);
-  mlir::Value emitNumber(const Expr &expr);
-  mlir::Value emitName(const Expr &expr);
-  mlir::Value emitCall(const Expr &expr);
-  mlir::Value emitBinary(const Expr &expr);
-  mlir::Value emitSlice(const Expr &expr);
-  mlir::Value emitDequant(const Expr &expr);
-  mlir::Value rows(const Expr &expr);
-  mlir::Value constant(mlir::Location loc, const APFloat &value);
-  mlir::Location at(const Expr &expr) { return source.locate(expr.loc); }
-
-  const KernelDecl &kernel;
-  const SourceText &source;
-  mlir::OpBuilder &builder;
-  mlir::MLIRContext *context;
-  DenseMap<const Decl *, mlir::Value> values;
-};
-
-} // namespace
 
 //===-- Types
 //----------------------------------------------------------------------------------------------===//
@@ -71,6 +20,8 @@ mlir::Type KernelBuilder::rowsType(const ValueType &type) {
 mlir::Type KernelBuilder::typeOf(const ParamDecl &param) {
   if (param.type.kind == ValueType::Scalar)
     return builder.getF32Type();
+  if (param.type.kind == ValueType::HeadValues)
+    return mla::HeadValuesType::get(context, param.type.heads);
   return mla::BufferType::get(context, param.layout, shapeOf(param.type), toMLIR(param.type.element, context),
                               param.align);
 }
@@ -158,6 +109,12 @@ mlir::Value KernelBuilder::resultOf(const ResultDecl &result, const Expr &expr) 
 
 /// The value of an expression; null for stored rows.
 mlir::Value KernelBuilder::emit(const Expr &expr) {
+  if (expr.type.isNumber() && expr.kind != Expr::Name)
+    return constant(at(expr), APFloat(float(expr.type.scale.number)));
+  if (expr.type.kind == ValueType::Element || expr.type.kind == ValueType::Condition)
+    return {};
+  if (isEdit(expr))
+    return emitEdit(expr);
   switch (expr.kind) {
   case Expr::Number:
     return emitNumber(expr);
@@ -167,6 +124,9 @@ mlir::Value KernelBuilder::emit(const Expr &expr) {
     return emitCall(expr);
   case Expr::Slice:
     return emitSlice(expr);
+  case Expr::Unary: // of a scalar; a factor stays a product
+    return mlir::arith::MulFOp::create(builder, at(expr), emit(*expr.operands[0]),
+                                       constant(at(expr), APFloat(-1.0f)));
   case Expr::Binary:
     return emitBinary(expr);
   }
@@ -184,6 +144,10 @@ mlir::Value KernelBuilder::emitNumber(const Expr &expr) {
 mlir::Value KernelBuilder::emitName(const Expr &expr) {
   if (auto *decl = dyn_cast<ConstDecl>(expr.decl))
     return constant(at(expr), APFloat(float(*decl->evaluated)));
+  if (auto *bound = dyn_cast<BoundDecl>(expr.decl)) {
+    mlir::Value value = values.lookup(bound);
+    return value ? value : values[bound] = emit(*bound->argument);
+  }
   return expr.type.kind == ValueType::Stored ? mlir::Value() : values.lookup(expr.decl);
 }
 
@@ -219,6 +183,8 @@ mlir::Value KernelBuilder::emitSlice(const Expr &expr) {
 }
 
 mlir::Value KernelBuilder::emitCall(const Expr &expr) {
+  if (expr.inlined)
+    return emit(*expr.inlined);
   const Expr &first = *expr.operands[0];
   switch (expr.builtin->builtin) {
   case Builtin::Dequant:
@@ -233,13 +199,23 @@ mlir::Value KernelBuilder::emitCall(const Expr &expr) {
     mlir::Value scores = emit(first);
     return mla::CausalOp::create(builder, at(expr), scores.getType(), scores);
   }
+  case Builtin::Window: {
+    mlir::Value scores = emit(first);
+    return mla::WindowOp::create(builder, at(expr), scores.getType(), scores,
+                                 builder.getI64IntegerAttr(expr.windowLeft));
+  }
+  case Builtin::Sink: {
+    mlir::Value scores = emit(first), logits = emit(*expr.operands[1]);
+    return mla::SinkOp::create(builder, at(expr), scores.getType(), scores, logits);
+  }
   case Builtin::Softmax:
     return mla::SoftmaxOp::create(builder, at(expr), mla::ProbsType::get(context, expr.type.heads),
                                   emit(first));
   case Builtin::LogSumExp:
     return emit(first); // resultOf adds the op
+  default:
+    llvm_unreachable("the others edit scores");
   }
-  llvm_unreachable("every function is listed");
 }
 
 mlir::Value KernelBuilder::emitBinary(const Expr &expr) {
@@ -247,9 +223,11 @@ mlir::Value KernelBuilder::emitBinary(const Expr &expr) {
     mlir::Value probs = emit(*expr.operands[0]), value = rows(*expr.operands[1]);
     return mla::AttendOp::create(builder, at(expr), rowsType(expr.type), probs, value);
   }
-  mlir::Value left = emit(*expr.operands[0]), right = emit(*expr.operands[1]);
-  if (expr.op == '/')
-    return mlir::arith::DivFOp::create(builder, at(expr), left, right);
+  mlir::Value left = emit(*expr.operands[0]), right;
+  if (expr.op == '/') // by a number: scales are products
+    right = constant(at(expr), APFloat(float(1 / expr.operands[1]->type.scale.number)));
+  else
+    right = emit(*expr.operands[1]);
   if (expr.type.kind == ValueType::Scalar)
     return mlir::arith::MulFOp::create(builder, at(expr), left, right);
   if (expr.operands[0]->type.kind == ValueType::Scalar)

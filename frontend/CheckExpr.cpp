@@ -20,6 +20,8 @@ ValueType BodyChecker::check(Expr &expr) {
     return expr.type = checkCall(expr);
   case Expr::Slice:
     return expr.type = checkSlice(expr);
+  case Expr::Unary:
+    return expr.type = checkUnary(expr);
   case Expr::Binary:
     return expr.type = checkBinary(expr);
   }
@@ -53,16 +55,35 @@ ValueType BodyChecker::checkNumber(const Expr &expr) {
   return {};
 }
 
+ValueType BodyChecker::unknownName(const Expr &expr) {
+  std::string fix = suggestName(expr.text, scope.names());
+  if (const BuiltinInfo *info = findBuiltin(expr.text))
+    fix = "it is a function: " + info->signature.str();
+  else if (functions.find(expr.text))
+    fix = "it is a function: call it";
+  diagnostics.error(expr.loc, "unknown-name", "unknown name '" + expr.text + "'").fix(fix);
+  return {};
+}
+
+/// What nothing declares may be a position; in a function's body names were resolved when it was inlined.
 ValueType BodyChecker::checkName(Expr &expr) {
-  Decl *decl = scope.find(expr.text);
-  if (!decl) {
-    diagnostics.error(expr.loc, "unknown-name", "unknown name '" + expr.text + "'")
-        .fix(findBuiltin(expr.text) ? "it is a function: " + findBuiltin(expr.text)->signature.str()
-                                    : suggestName(expr.text, scope.names()));
-    return {};
+  if (expr.decl)
+    return checkDecl(expr, *expr.decl);
+  Decl *decl = expr.position ? nullptr : scope.find(expr.text);
+  if (decl) {
+    expr.decl = decl;
+    decl->used = true;
+    return checkDecl(expr, *decl);
   }
-  expr.decl = decl;
-  decl->used = true;
+  if (!expr.position && !(expr.position = findPosition(expr.text)))
+    return unknownName(expr);
+  return {.kind = ValueType::Element, .integer = true};
+}
+
+ValueType BodyChecker::checkDecl(const Expr &expr, const Decl &declared) {
+  const Decl *decl = &declared;
+  if (auto *bound = dyn_cast<BoundDecl>(decl))
+    return bound->argument->type;
   if (auto *constant = dyn_cast<ConstDecl>(decl))
     return constant->evaluated ? numberOf(*constant->evaluated) : ValueType();
   if (auto *param = dyn_cast<ParamDecl>(decl))
@@ -99,20 +120,15 @@ ValueType BodyChecker::checkBinary(Expr &expr) {
   ValueType left = check(*expr.operands[0]), right = check(*expr.operands[1]);
   if (left.kind == ValueType::Invalid || right.kind == ValueType::Invalid)
     return {};
-  switch (expr.op) {
-  case '*':
+  if (expr.text == "*")
     return checkProduct(expr);
-  case '/':
+  if (expr.text == "/")
     return checkQuotient(expr);
-  case '@':
+  if (expr.text == "@")
     return checkAttend(expr);
-  default:
-    diagnostics
-        .error(expr.loc, "operand-type",
-               "'" + expr.text + "' has no meaning between " + left.spelling() + " and " + right.spelling())
-        .fix("+ and - are for constant integers");
-    return {};
-  }
+  if (expr.text == "+" || expr.text == "-")
+    return checkSum(expr);
+  return expr.text == "and" || expr.text == "or" ? checkConditions(expr) : checkComparison(expr);
 }
 
 /// The number in a product must be one that f32 can hold.
@@ -131,10 +147,19 @@ ValueType BodyChecker::checkProduct(const Expr &expr) {
       diagnostics.error(factor->loc, "scale-zero", "multiplied by 0, everything is 0");
       return {};
     }
-  if (right.type.kind == ValueType::Scalar)
+  bool elementwise = left.type.isElementwise() && right.type.isElementwise();
+  bool scaling = !elementwise || left.type.kind == ValueType::Scores ||
+                 right.type.kind == ValueType::Scores ||
+                 (left.type.kind == ValueType::Scalar && right.type.kind == ValueType::Scalar);
+  if (scaling && right.type.kind == ValueType::Scalar)
     return checkScaled(expr, left, right.type.scale);
-  if (left.type.kind == ValueType::Scalar)
+  if (scaling && left.type.kind == ValueType::Scalar)
     return checkScaled(expr, right, left.type.scale);
+  if (elementwise) {
+    ValueType type = checkElementwise(expr.operands);
+    type.scaled = true;
+    return type;
+  }
   diagnostics
       .error(expr.loc, "scale-type",
              "cannot multiply " + left.type.spelling() + " by " + right.type.spelling())
@@ -163,6 +188,8 @@ ValueType BodyChecker::checkScaled(const Expr &expr, const Expr &operand, const 
     diagnostics.error(expr.loc, "scale-type", "cannot multiply " + type.spelling()).fix(scaleInstead(type));
     return {};
   }
+  if (ValueType ignored; type.kind == ValueType::Scores && !join(ignored, operand))
+    return {};
   type.scale = type.scale * factor;
   type.scaled = true;
   return checkRange(expr, type);
@@ -170,15 +197,25 @@ ValueType BodyChecker::checkScaled(const Expr &expr, const Expr &operand, const 
 
 ValueType BodyChecker::checkQuotient(const Expr &expr) {
   const ValueType &left = expr.operands[0]->type, &right = expr.operands[1]->type;
-  if (left.kind != ValueType::Scalar || !right.isNumber() || right.scale.number == 0) {
+  bool byZero = right.isNumber() && right.scale.number == 0;
+  bool scaling = right.isNumber() && (left.kind == ValueType::Scalar || left.kind == ValueType::Scores);
+  if (!scaling && !byZero && left.isElementwise() && right.isElementwise()) {
+    ValueType type = checkElementwise(expr.operands);
+    type.scaled = true;
+    type.integer = false;
+    return type;
+  }
+  if (ValueType ignored; left.kind == ValueType::Scores && !join(ignored, *expr.operands[0]))
+    return {};
+  if (!scaling || byZero) {
     diagnostics
         .error(expr.loc, "divide-type",
-               "cannot divide " + left.spelling() + " by " +
-                   (right.isNumber() && right.scale.number == 0 ? "0" : right.spelling()))
-        .fix("/ divides a scalar or a number by a number; multiply anything else by its reciprocal");
+               "cannot divide " + left.spelling() + " by " + (byZero ? "0" : right.spelling()))
+        .fix("/ divides scores, f32 values, numbers and positions; multiply rows by the reciprocal");
     return {};
   }
   ValueType type = left;
+  type.scaled = true;
   type.scale.number /= right.scale.number;
   return checkRange(expr, type);
 }
@@ -209,21 +246,23 @@ ValueType BodyChecker::checkSlice(Expr &expr) {
 //-------------------------------------------------------------------------------------------------===//
 
 ValueType BodyChecker::unknownFunction(const Expr &expr) {
-  SmallVector<StringRef> names;
-  for (const BuiltinInfo &info : kBuiltins)
-    names.push_back(info.name);
   diagnostics.error(expr.loc, "unknown-function", "unknown function '" + expr.text + "'")
-      .fix(suggestName(expr.text, names));
+      .fix(suggestName(expr.text, functions.names()));
   return {};
 }
 
 ValueType BodyChecker::checkCall(Expr &expr) {
   expr.builtin = findBuiltin(expr.text);
-  bool isCast = expr.builtin && expr.builtin->builtin == Builtin::Cast;
+  FnDecl *fn = expr.builtin ? nullptr : functions.find(expr.text);
+  // The rest of a cast is a type, that of a window a constant.
+  bool firstOnly =
+      expr.builtin && (expr.builtin->builtin == Builtin::Cast || expr.builtin->builtin == Builtin::Window);
   bool valid = true;
   for (size_t i = 0; i < expr.operands.size(); ++i)
-    if (!isCast || i == 0) // the rest of a cast is a type
+    if (!firstOnly || i == 0)
       valid &= check(*expr.operands[i]).kind != ValueType::Invalid;
+  if (fn)
+    return valid ? checkFnCall(expr, *fn) : ValueType();
   if (!expr.builtin)
     return unknownFunction(expr);
   if (expr.operands.size() != expr.builtin->arity) {
@@ -234,8 +273,13 @@ ValueType BodyChecker::checkCall(Expr &expr) {
         .fix("it is " + expr.builtin->signature);
     return {};
   }
-  if (!valid)
+  if (!checkLabels(
+          expr, [&](size_t index) { return StringRef(expr.builtin->operands[std::min<size_t>(index, 2)]); }))
     return {};
+  return valid ? checkBuiltin(expr) : ValueType();
+}
+
+ValueType BodyChecker::checkBuiltin(Expr &expr) {
   switch (expr.builtin->builtin) {
   case Builtin::Dequant:
     return checkDequant(expr);
@@ -245,9 +289,32 @@ ValueType BodyChecker::checkCall(Expr &expr) {
     return checkDot(expr);
   case Builtin::Causal:
     return expectKind(*expr.operands[0], expr.operands[0]->type.kind == ValueType::Scores,
-                      "causal masks scores")
+                      "causal masks scores") &&
+                   expectScores(expr, *expr.operands[0])
                ? expr.operands[0]->type
                : ValueType();
+  case Builtin::Window:
+    return checkWindow(expr);
+  case Builtin::Keep:
+    return checkKeep(expr);
+  case Builtin::SoftCap:
+    return checkSoftCap(expr);
+  case Builtin::Alibi:
+    return expectScores(expr, *expr.operands[0]) ? checkElementwise(expr.operands) : ValueType();
+  case Builtin::Sink:
+    return checkSink(expr);
+  case Builtin::Select:
+    return checkSelect(expr);
+  case Builtin::Min:
+  case Builtin::Max:
+  case Builtin::Abs:
+    return checkElementwise(expr.operands);
+  case Builtin::Tanh:
+  case Builtin::Exp2: {
+    ValueType type = checkElementwise(expr.operands);
+    type.integer = false;
+    return type;
+  }
   case Builtin::Softmax:
     return checkNormalised(expr, ValueType::Probs);
   case Builtin::LogSumExp:
@@ -293,15 +360,17 @@ ValueType BodyChecker::checkDot(const Expr &expr) {
   rows &= expectKind(key, key.type.isRowish(), "the key of a dot is rows");
   if (!rows)
     return {};
-  bool shapes = checkQuery(query);
-  shapes &= checkShared(key, "key", "dot-key");
-  if (!shapes || !checkWidths(expr))
+  if (!checkQuery(query) || !checkHeads(key, query.type.heads, "key", "dot-key") || !checkWidths(expr))
     return {};
   if (isEightBit(query.type.element))
     checkStorage(query, "query", "dot-storage");
   checkQuantisedScale(query);
   checkCached(key, "key", "dot-storage");
-  return {.kind = ValueType::Scores, .heads = query.type.heads, .width = query.type.width, .dot = expr.loc};
+  return {.kind = ValueType::Scores,
+          .heads = query.type.heads,
+          .width = query.type.width,
+          .dot = expr.loc,
+          .key = key.type.buffer};
 }
 
 ValueType BodyChecker::checkAttend(const Expr &expr) {
@@ -310,7 +379,9 @@ ValueType BodyChecker::checkAttend(const Expr &expr) {
     return wrongOperand(probs, "the left of @ is probabilities", "probabilities are softmax(scores)");
   if (!value.type.isRowish())
     return wrongOperand(value, "the right of @ is rows", "rows are a buffer or dequant(buffer)");
-  if (!checkShared(value, "value", "attend-value"))
+  if (!checkHeads(value, probs.type.heads, "value", "attend-value"))
+    return {};
+  if (probs.type.key && !checkFamily(value, *probs.type.key))
     return {};
   checkCached(value, "value", "attend-storage");
   return {.kind = ValueType::Rows, .heads = probs.type.heads, .width = value.type.width};
@@ -322,5 +393,5 @@ ValueType BodyChecker::checkNormalised(const Expr &expr, ValueType::Kind result)
   if (!expectKind(scores, scores.type.kind == ValueType::Scores, expr.text + " normalises scores"))
     return {};
   checkSoftmaxScale(expr, scores.type);
-  return {.kind = result, .heads = scores.type.heads};
+  return {.kind = result, .heads = scores.type.heads, .key = scores.type.key};
 }

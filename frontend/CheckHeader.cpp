@@ -26,21 +26,40 @@ void HeaderChecker::check(KernelDecl &kernel) {
   checkHints(kernel);
 }
 
+void HeaderChecker::checkBufferParam(ParamDecl &param) {
+  std::optional<Layout> layout = layoutOf(param.spec);
+  std::optional<Dtype> storage = storageOf(param.spec, kInputs, "an input");
+  auto shape = rowShapeOf(param.spec);
+  std::optional<int64_t> align = alignOf(param.spec);
+  if (!layout || !storage || !shape || !align)
+    return;
+  param.layout = *layout;
+  param.align = *align;
+  param.type = {.kind = ValueType::Stored,
+                .element = *storage,
+                .heads = shape->first,
+                .width = shape->second,
+                .buffer = &param};
+}
+
+/// `f32[8]` or `f32[heads = 8]`.
+void HeaderChecker::checkHeadValues(ParamDecl &param) {
+  const TypeSpec::Dim &dim = param.spec.dims.front();
+  bool named = dim.name.text.empty() || dim.name.text == "heads";
+  if (param.spec.dims.size() != 1 || !named) {
+    diagnostics.error(param.spec.layout.loc, "head-values", "a list of f32 has one dimension, its heads")
+        .fix("write f32[heads = 8]");
+    return;
+  }
+  if (auto heads = constants.evaluate(*dim.extent, "heads-range", "a number of heads", 1, kMostHeads))
+    param.type = {.kind = ValueType::HeadValues, .heads = *heads};
+}
+
 void HeaderChecker::checkParam(ParamDecl &param) {
   if (param.spec.isBuffer()) {
-    std::optional<Layout> layout = layoutOf(param.spec);
-    std::optional<Dtype> storage = storageOf(param.spec, kInputs, "an input");
-    auto shape = rowShapeOf(param.spec);
-    std::optional<int64_t> align = alignOf(param.spec);
-    if (!layout || !storage || !shape || !align)
-      return;
-    param.layout = *layout;
-    param.align = *align;
-    param.type = {.kind = ValueType::Stored,
-                  .element = *storage,
-                  .heads = shape->first,
-                  .width = shape->second,
-                  .buffer = &param};
+    checkBufferParam(param);
+  } else if (!param.spec.dims.empty()) {
+    checkHeadValues(param);
   } else if (param.spec.layout.text == "f32") {
     param.type = {.kind = ValueType::Scalar};
     param.type.scale.params.push_back(&param);
@@ -48,7 +67,7 @@ void HeaderChecker::checkParam(ParamDecl &param) {
     diagnostics
         .error(param.spec.layout.loc, "param-type",
                "'" + param.spec.layout.text + "' is not a parameter's type")
-        .fix("a parameter is f32 or a buffer, such as paged e4m3[576]");
+        .fix("a parameter is f32, f32[heads] or a buffer, such as paged e4m3[576]");
   }
 }
 

@@ -27,14 +27,47 @@ bool BodyChecker::checkQuery(const Expr &query) {
   return false;
 }
 
-bool BodyChecker::checkShared(const Expr &operand, StringRef role, StringRef rule) {
-  if (!operand.type.heads)
+/// A row without heads is shared by all of them; a row with heads by as many neighbours of the query's each.
+bool BodyChecker::checkHeads(const Expr &operand, int64_t queryHeads, StringRef role, StringRef rule) {
+  if (operand.type.isAttended()) {
+    diagnostics.error(operand.begin(), rule, "attended rows cannot be a " + role)
+        .fix("the " + role + " is read from a buffer");
+    return false;
+  }
+  if (!operand.type.heads || queryHeads % operand.type.heads == 0)
     return true;
-  Report report = diagnostics.error(operand.begin(), rule,
-                                    "the " + role + " has heads; the latent row is shared by all heads");
-  if (const ParamDecl *buffer = operand.type.buffer)
-    report.note(buffer->name.loc, "'" + buffer->name.text + "' is declared here");
+  const ParamDecl &buffer = *operand.type.buffer;
+  diagnostics
+      .error(operand.begin(), rule,
+             "the " + Twine(operand.type.heads) + " heads of the " + role + " do not divide the query's " +
+                 Twine(queryHeads))
+      .note(buffer.name.loc, "'" + buffer.name.text + "' is declared here");
   return false;
+}
+
+/// Keys and values are columns of one latent row that all heads share (decode), or rows of two buffers, with heads (prefill).
+bool BodyChecker::checkFamily(const Expr &value, const ParamDecl &key) {
+  const ParamDecl &buffer = *value.type.buffer;
+  auto refuse = [&](StringRef rule, const Twine &what, const Twine &fix) {
+    Report report = diagnostics.error(value.begin(), rule, what);
+    report.note(buffer.name.loc, "'" + buffer.name.text + "' is declared here");
+    if (&key != &buffer)
+      report.note(key.name.loc, "the key '" + key.name.text + "' is declared here");
+    report.fix(fix);
+    return false;
+  };
+  if (&key == &buffer)
+    return !buffer.type.heads || refuse("latent-heads", "'" + buffer.name.text + "' is key and value, and has heads",
+                                        "one latent row is shared by all heads: paged e4m3[576]; keys and values of heads "
+                                        "are two buffers");
+  if (!key.type.heads || key.type.heads != buffer.type.heads)
+    return refuse("kv-heads", "key and value are two buffers, and do not have as many heads",
+                  "give both heads that divide the query's, [heads = 1, ...] where all share one; or make them columns of "
+                  "one latent row");
+  if (key.layout != mlir::mla::Layout::ragged || buffer.layout != mlir::mla::Layout::ragged)
+    return refuse("kv-layout", "key and value are two buffers, and are not both ragged",
+                  "declare them ragged, or make them columns of one latent row");
+  return true;
 }
 
 bool BodyChecker::checkWidths(const Expr &dot) {

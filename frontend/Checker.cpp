@@ -4,10 +4,10 @@
 using namespace llvm;
 using namespace mlac;
 
-static void checkKernel(Program &program, KernelDecl &kernel, Constants &constants,
+static void checkKernel(Program &program, KernelDecl &kernel, Constants &constants, Functions &functions,
                         Diagnostics &diagnostics) {
   HeaderChecker(constants, diagnostics).check(kernel);
-  Scope scope(diagnostics);
+  Scope scope(program.fns, diagnostics);
   for (ConstDecl &decl : program.consts)
     if (!scope.find(decl.name.text)) // a second one was reported
       scope.declare(decl);
@@ -18,7 +18,7 @@ static void checkKernel(Program &program, KernelDecl &kernel, Constants &constan
   for (LetDecl &let : kernel.lets)
     if (!diagnostics.full())
       scope.declare(let);
-  BodyChecker(kernel, scope, constants, diagnostics).check();
+  BodyChecker(kernel, scope, constants, functions, diagnostics).check();
 }
 
 static void checkKernelNames(const Program &program, Diagnostics &diagnostics) {
@@ -38,7 +38,9 @@ void mlac::checkProgram(Program &program, Diagnostics &diagnostics,
   Constants constants(diagnostics);
   constants.define(program.consts, defines);
   checkKernelNames(program, diagnostics);
+  Functions functions(program, diagnostics);
+  functions.check();
   for (KernelDecl &kernel : program.kernels)
     if (!kernel.brokenHeader && !diagnostics.full())
-      checkKernel(program, kernel, constants, diagnostics);
+      checkKernel(program, kernel, constants, functions, diagnostics);
 }

@@ -4,6 +4,8 @@
 #include "frontend/AST.h"
 #include "frontend/Constants.h"
 #include "frontend/Diagnostics.h"
+#include "frontend/Functions.h"
+#include "frontend/Parser.h"
 #include "frontend/Scope.h"
 
 namespace mlac {
@@ -21,6 +23,8 @@ public:
 
 private:
   void checkParam(ParamDecl &param);
+  void checkBufferParam(ParamDecl &param);
+  void checkHeadValues(ParamDecl &param);
   void checkResult(ResultDecl &result);
   void checkCompute(KernelDecl &kernel);
   void checkHints(KernelDecl &kernel);
@@ -39,8 +43,9 @@ private:
 /// Types the statements of one kernel and applies the rules of attention to them.
 class BodyChecker {
 public:
-  BodyChecker(KernelDecl &kernel, Scope &scope, Constants &constants, Diagnostics &diagnostics)
-      : kernel(kernel), scope(scope), constants(constants), diagnostics(diagnostics) {}
+  BodyChecker(KernelDecl &kernel, Scope &scope, Constants &constants, Functions &functions,
+              Diagnostics &diagnostics)
+      : kernel(kernel), scope(scope), constants(constants), functions(functions), diagnostics(diagnostics) {}
 
   void check();
 
@@ -57,6 +62,8 @@ private:
   ValueType check(Expr &expr);
   ValueType checkNumber(const Expr &expr);
   ValueType checkName(Expr &expr);
+  ValueType checkDecl(const Expr &expr, const Decl &decl);
+  ValueType unknownName(const Expr &expr);
   ValueType checkLet(const Expr &expr, const LetDecl &let);
   ValueType checkResultRead(const Expr &expr, const ResultDecl &result);
   ValueType checkBinary(Expr &expr);
@@ -73,9 +80,27 @@ private:
   ValueType checkAttend(const Expr &expr);
   ValueType checkNormalised(const Expr &expr, ValueType::Kind result);
 
+  // Scores.
+  bool join(ValueType &into, const Expr &operand);
+  ValueType checkElementwise(llvm::ArrayRef<const Expr *> operands);
+  ValueType checkSum(const Expr &expr);
+  ValueType checkComparison(const Expr &expr);
+  ValueType checkConditions(const Expr &expr);
+  ValueType checkUnary(Expr &expr);
+  bool expectScores(const Expr &expr, const Expr &operand);
+  ValueType checkWindow(Expr &expr);
+  ValueType checkKeep(const Expr &expr);
+  ValueType checkSoftCap(const Expr &expr);
+  ValueType checkSink(const Expr &expr);
+  ValueType checkSelect(const Expr &expr);
+  ValueType checkBuiltin(Expr &expr);
+  ValueType checkFnCall(Expr &expr, FnDecl &fn);
+  bool checkLabels(const Expr &expr, llvm::function_ref<llvm::StringRef(size_t)> nameOf);
+
   // Rules.
   bool checkQuery(const Expr &query);
-  bool checkShared(const Expr &operand, llvm::StringRef role, llvm::StringRef rule);
+  bool checkHeads(const Expr &operand, int64_t queryHeads, llvm::StringRef role, llvm::StringRef rule);
+  bool checkFamily(const Expr &value, const ParamDecl &key);
   bool checkWidths(const Expr &dot);
   void checkCached(const Expr &operand, llvm::StringRef role, llvm::StringRef rule);
   bool checkStorage(const Expr &operand, llvm::StringRef role, llvm::StringRef rule);
@@ -95,7 +120,9 @@ private:
   KernelDecl &kernel;
   Scope &scope;
   Constants &constants;
+  Functions &functions;
   Diagnostics &diagnostics;
+  unsigned inlinedHeight = 0; // of all calls that are being checked
   llvm::SmallVector<LatentUse> latentUses;
   /// The dots whose missing scale has been reported.
   llvm::SmallVector<llvm::SMLoc> unscaledDots;

@@ -48,6 +48,10 @@ std::optional<int64_t> Constants::evaluate(const Expr &expr) {
     return evaluateName(expr);
   case Expr::Binary:
     return evaluateBinary(expr);
+  case Expr::Unary:
+    if (expr.op == '-')
+      return evaluateNegation(expr);
+    break;
   case Expr::Call:
   case Expr::Slice:
     break;
@@ -78,7 +82,18 @@ std::optional<int64_t> Constants::evaluateNumber(const Expr &expr) {
   return std::nullopt;
 }
 
+std::optional<int64_t> Constants::evaluateNegation(const Expr &expr) {
+  std::optional<int64_t> operand = evaluate(*expr.operands[0]);
+  int64_t value;
+  if (!operand || !SubOverflow(int64_t(0), *operand, value))
+    return operand ? std::optional(value) : std::nullopt;
+  diagnostics.error(expr.loc, "number-range", "the result does not fit in 64 bits");
+  return std::nullopt;
+}
+
 std::optional<int64_t> Constants::evaluateName(const Expr &expr) {
+  if (auto *bound = dyn_cast_or_null<BoundDecl>(expr.decl))
+    return evaluate(*bound->argument);
   if (ConstDecl *decl = known.lookup(expr.text)) {
     decl->used = true;
     return decl->evaluated; // empty: its definition was reported

@@ -28,6 +28,7 @@ private:
   void override(llvm::StringRef name, int64_t value);
   std::optional<int64_t> evaluateNumber(const Expr &expr);
   std::optional<int64_t> evaluateName(const Expr &expr);
+  std::optional<int64_t> evaluateNegation(const Expr &expr);
   std::optional<int64_t> evaluateBinary(const Expr &expr);
   std::optional<int64_t> divide(const Expr &expr, int64_t left, int64_t right);
 

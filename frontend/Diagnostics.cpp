@@ -31,8 +31,12 @@ Report Diagnostics::warning(SMLoc position, StringRef rule, const Twine &message
 
 Report Diagnostics::errorAt(mlir::Location location, StringRef rule, const Twine &message) {
   ++errors;
-  if (errors <= kErrorLimit)
-    return Report(source, mlir::emitError(location) << message << " [" << rule << "]");
+  if (errors <= kErrorLimit) {
+    Report report(source, mlir::emitError(location) << message << " [" << rule << "]");
+    for (auto [call, name] : llvm::reverse(calls))
+      report.note(call, "in this call of '" + name + "'");
+    return report;
+  }
   if (errors == kErrorLimit + 1)
     mlir::emitError(mlir::UnknownLoc::get(context))
         << "too many errors; only the first " << kErrorLimit << " are shown";

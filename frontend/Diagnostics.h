@@ -37,6 +37,22 @@ public:
   /// `message [rule]` without a position, for what is wrong outside the text.
   Report error(llvm::StringRef rule, const llvm::Twine &message);
 
+  /// While one lives, errors note the call.
+  class InCall {
+  public:
+    InCall(Diagnostics &diagnostics, llvm::SMLoc call, llvm::StringRef name) : diagnostics(diagnostics) {
+      diagnostics.calls.push_back({call, name});
+    }
+    ~InCall() { diagnostics.calls.pop_back(); }
+    InCall(const InCall &) = delete;
+
+  private:
+    Diagnostics &diagnostics;
+  };
+
+  /// Reported so far.
+  unsigned count() const { return errors; }
+
   bool hasErrors() const { return errors > 0; }
 
   /// True once no further error will be shown: it is then no use to go on.
@@ -48,6 +64,7 @@ private:
   const SourceText &source;
   mlir::MLIRContext *context;
   unsigned errors = 0;
+  llvm::SmallVector<std::pair<llvm::SMLoc, llvm::StringRef>> calls; // the innermost last
 };
 
 } // namespace mlac

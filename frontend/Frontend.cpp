@@ -18,6 +18,7 @@ using Kernels = mlir::OwningOpRef<mlir::ModuleOp>;
 static Kernels build(const Program &program, const SourceText &source, mlir::MLIRContext *context) {
   context->getOrLoadDialect<mlir::mla::MLADialect>();
   context->getOrLoadDialect<mlir::arith::ArithDialect>();
+  context->getOrLoadDialect<mlir::math::MathDialect>();
   Kernels kernels = buildModule(program, source, context);
   return succeeded(mlir::verify(*kernels)) ? std::move(kernels) : Kernels();
 }

@@ -1,6 +1,7 @@
 // Tokens: names, numbers, strings, punctuation; `//` and `/* */` comments.
 #include "frontend/Lexer.h"
 
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 
 using namespace llvm;
@@ -10,9 +11,18 @@ static bool isNameStart(char c) { return isAlpha(c) || c == '_'; }
 static bool isNamePart(char c) { return isAlnum(c) || c == '_'; }
 static bool isSymbol(char c) { return StringRef("(){}[],;:=*/+-@").contains(c); }
 
+/// Characters of a comparison at the front of `text`; 0 if there is none.
+static size_t comparisonLength(StringRef text) {
+  for (StringRef two : {"==", "!=", "<=", ">="})
+    if (text.starts_with(two))
+      return 2;
+  return text.starts_with("<") || text.starts_with(">") ? 1 : 0;
+}
+
 bool Token::isKeyword() const {
-  return kind == Name &&
-         (text == "const" || text == "kernel" || text == "let" || text == "compute" || text == "hint");
+  static constexpr StringRef keywords[] = {"const", "fn",  "kernel", "let", "compute",
+                                           "hint",  "and", "or",     "not"};
+  return kind == Name && is_contained(keywords, text);
 }
 
 Lexer::Lexer(const SourceText &source, Diagnostics &diagnostics)
@@ -39,6 +49,8 @@ Token Lexer::next() {
     return string();
   if (rest.starts_with("->"))
     return take(Token::Arrow, 2);
+  if (size_t length = comparisonLength(rest))
+    return take(Token::Compare, length);
   return isSymbol(c) ? take(Token::Symbol, 1) : stray();
 }
 
@@ -128,7 +140,9 @@ Token Lexer::string() {
 }
 
 Token Lexer::stray() {
-  auto strayByte = [](char c) { return !isSpace(c) && !isNamePart(c) && !isSymbol(c) && c != '"'; };
+  auto strayByte = [](char c) {
+    return !isSpace(c) && !isNamePart(c) && !isSymbol(c) && c != '"' && c != '<' && c != '>';
+  };
   Token token = take(Token::Bad, std::max<size_t>(1, rest.take_while(strayByte).size()));
   bool printable = llvm::all_of(token.text, [](char c) { return isPrint(c) || !isASCII(c); });
   if (!printable)

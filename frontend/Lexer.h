@@ -7,7 +7,7 @@
 namespace mlac {
 
 struct Token {
-  enum Kind { End, Name, Number, String, Symbol, Arrow, Bad };
+  enum Kind { End, Name, Number, String, Symbol, Compare, Arrow, Bad };
 
   Kind kind = End;
   /// The token as written; of a string, without its quotes.

@@ -4,20 +4,30 @@
 using namespace llvm;
 using namespace mlac;
 
-/// `+ -` bind less than `* / @`; 0 for anything else.
+namespace {
+enum Precedence : unsigned { None, Or, And, Not, Comparison, Sum, Product };
+} // namespace
+
+/// Of a binary operator; None for anything else.
 static unsigned precedenceOf(const Token &token) {
+  if (token.isName("or"))
+    return Or;
+  if (token.isName("and"))
+    return And;
+  if (token.kind == Token::Compare)
+    return Comparison;
   if (token.kind != Token::Symbol)
-    return 0;
+    return None;
   switch (token.text[0]) {
   case '+':
   case '-':
-    return 1;
+    return Sum;
   case '*':
   case '/':
   case '@':
-    return 2;
+    return Product;
   default:
-    return 0;
+    return None;
   }
 }
 
@@ -39,13 +49,43 @@ Expr *Parser::parseExpr() {
   if (nesting >= kDeepestNesting)
     return tooDeep(token.loc);
   ++nesting;
-  Expr *expr = parseBinary(1);
+  Expr *expr = parseBinary(Or);
   --nesting;
   return expr;
 }
 
+/// What stands beside a binary operator; `not` binds less than comparisons.
+Expr *Parser::parseOperand(unsigned precedence) {
+  if (!token.isName("not") || precedence > Not)
+    return parseUnary();
+  if (nesting >= kDeepestNesting)
+    return tooDeep(token.loc);
+  Token op = token;
+  advance();
+  ++nesting;
+  Expr *operand = parseBinary(Not);
+  --nesting;
+  return operand ? make({.kind = Expr::Unary, .loc = op.loc, .text = op.text, .operands = {operand}})
+                 : nullptr;
+}
+
+Expr *Parser::parseUnary() {
+  if (!token.isSymbol('-'))
+    return parsePostfix();
+  if (nesting >= kDeepestNesting)
+    return tooDeep(token.loc);
+  Token op = token;
+  advance();
+  ++nesting;
+  Expr *operand = parseUnary();
+  --nesting;
+  return operand
+             ? make({.kind = Expr::Unary, .loc = op.loc, .text = op.text, .op = '-', .operands = {operand}})
+             : nullptr;
+}
+
 Expr *Parser::parseBinary(unsigned precedence) {
-  Expr *left = parsePostfix();
+  Expr *left = parseOperand(precedence);
   while (left && precedenceOf(token) >= precedence) {
     Token op = token;
     advance();
@@ -97,6 +137,20 @@ Expr *Parser::parseParentheses() {
   return inner && expectSymbol(')') ? inner : nullptr;
 }
 
+/// `value` or `left = value`: what turns out to be a name before `=` is a label.
+bool Parser::parseArgument(Expr &call) {
+  Identifier label;
+  Expr *argument = parseExpr();
+  if (argument && argument->kind == Expr::Name && token.isSymbol('=')) {
+    label = {argument->text, argument->loc};
+    advance();
+    argument = parseExpr();
+  }
+  call.operands.push_back(argument);
+  call.labels.push_back(label);
+  return argument != nullptr;
+}
+
 Expr *Parser::parseNameOrCall() {
   Expr expr{.kind = Expr::Name, .loc = token.loc, .text = token.text};
   advance();
@@ -104,10 +158,8 @@ Expr *Parser::parseNameOrCall() {
     return make(std::move(expr));
   expr.kind = Expr::Call;
   while (!token.isSymbol(')')) {
-    Expr *argument = parseExpr();
-    if (!argument)
+    if (!parseArgument(expr))
       return nullptr;
-    expr.operands.push_back(argument);
     if (!consumeSymbol(','))
       break;
   }

@@ -14,10 +14,12 @@ Program Parser::parse() {
   while (token.kind != Token::End && !tooMany()) {
     if (token.isName("const"))
       parseConst();
+    else if (token.isName("fn"))
+      parseFn();
     else if (token.isName("kernel"))
       parseKernel();
     else {
-      expected("'kernel' or 'const'");
+      expected("'kernel', 'fn' or 'const'");
       skipToFileItem();
     }
   }
@@ -91,7 +93,7 @@ bool Parser::expectName(Identifier &name, StringRef what) {
 //===-- Recovery ---------------------------------------------------------------------------------------===//
 
 bool Parser::atFileItem() const {
-  return token.kind == Token::End || token.isName("kernel") || token.isName("const");
+  return token.kind == Token::End || token.isName("kernel") || token.isName("fn") || token.isName("const");
 }
 
 void Parser::skipToFileItem() {
@@ -127,6 +129,32 @@ void Parser::parseConst() {
     return;
   while (!atFileItem() && !consumeSymbol(';') && !tooMany())
     advance();
+}
+
+void Parser::parseFn() {
+  advance();
+  FnDecl &fn = program.fns.emplace_back();
+  if (expectName(fn.name, "the function's name") && parseFnParams(fn) && expectSymbol('='))
+    fn.body = parseExpr();
+  if (fn.body && expectSemicolon())
+    return;
+  fn.broken = true;
+  while (!atFileItem() && !consumeSymbol(';') && !tooMany())
+    advance();
+}
+
+bool Parser::parseFnParams(FnDecl &fn) {
+  if (!expectSymbol('('))
+    return false;
+  while (!token.isSymbol(')')) {
+    Identifier name;
+    if (!expectName(name, "a parameter's name"))
+      return false;
+    fn.params.push_back(name);
+    if (!consumeSymbol(','))
+      break;
+  }
+  return token.isSymbol(')') ? expectSymbol(')') : expected("',' or ')'");
 }
 
 void Parser::parseKernel() {
@@ -221,6 +249,8 @@ bool Parser::parseHints(KernelDecl &kernel) {
 bool Parser::parseType(TypeSpec &spec) {
   if (!expectName(spec.layout, "a type"))
     return false;
+  if (token.isSymbol('[') && spec.layout.text == "f32")
+    return parseDims(spec);
   if (token.isSymbol('[')) {
     diagnostics.error(spec.layout.loc, "syntax", "a buffer type starts with its layout")
         .fix("write: ragged " + spec.layout.text + "[...] or paged " + spec.layout.text + "[...]");
@@ -290,8 +320,10 @@ bool Parser::parseStatement(KernelDecl &kernel) {
   bool hasValue = expectSymbol('=');
   if (hasValue)
     statement.value = parseExpr();
-  if (isLet)
+  if (isLet) {
     statement.let = &kernel.lets.emplace_back(statement.target);
+    statement.let->value = statement.value;
+  }
   // A statement without a value is kept: its name is then known, and its uses are not reported.
   kernel.statements.push_back(statement);
   return statement.value && expectSemicolon();

@@ -6,8 +6,8 @@
 
 namespace mlac {
 
-/// Parses a whole file. Goes on after an error at the next `;`, `}`, `kernel` or `const`, so that one run
-/// shows several errors; what it returns is then marked as broken where parts are missing.
+/// Parses a whole file. Goes on after an error at the next `;`, `}`, `kernel`, `fn` or `const`, so that one
+/// run shows several errors; what it returns is then marked as broken where parts are missing.
 class Parser {
 public:
   /// Deepest nesting of an expression.
@@ -36,6 +36,8 @@ private:
 
   // The file and the kernel's header.
   void parseConst();
+  void parseFn();
+  bool parseFnParams(FnDecl &fn);
   void parseKernel();
   bool parseHeader(KernelDecl &kernel);
   bool parseParams(KernelDecl &kernel);
@@ -54,10 +56,13 @@ private:
   // Expressions; null after an error.
   Expr *parseExpr();
   Expr *parseBinary(unsigned precedence);
+  Expr *parseOperand(unsigned precedence);
+  Expr *parseUnary();
   Expr *parsePostfix();
   Expr *parsePrimary();
   Expr *parseParentheses();
   Expr *parseNameOrCall();
+  bool parseArgument(Expr &call);
   Expr *parseSlice(Expr *base);
   Expr *make(Expr expr);
   Expr *tooDeep(llvm::SMLoc loc);

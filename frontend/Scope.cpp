@@ -4,9 +4,13 @@
 using namespace llvm;
 using namespace mlac;
 
+bool Scope::isFunction(StringRef name) const {
+  return findBuiltin(name) || llvm::any_of(fns, [&](const FnDecl &fn) { return fn.name.text == name; });
+}
+
 void Scope::declare(Decl &decl) {
   StringRef name = decl.name.text;
-  if (findBuiltin(name)) {
+  if (isFunction(name)) {
     diagnostics.error(decl.name.loc, "reserved-name", "'" + name + "' is the name of a function");
     return;
   }

@@ -9,7 +9,7 @@ namespace mlac {
 
 class Scope {
 public:
-  explicit Scope(Diagnostics &diagnostics) : diagnostics(diagnostics) {}
+  Scope(const std::deque<FnDecl> &fns, Diagnostics &diagnostics) : fns(fns), diagnostics(diagnostics) {}
 
   /// Adds a name; a second use of one is an error and changes nothing.
   void declare(Decl &decl);
@@ -20,6 +20,9 @@ public:
   llvm::ArrayRef<llvm::StringRef> names() const { return order; }
 
 private:
+  bool isFunction(llvm::StringRef name) const;
+
+  const std::deque<FnDecl> &fns;
   Diagnostics &diagnostics;
   llvm::StringMap<Decl *> decls;
   llvm::SmallVector<llvm::StringRef> order;

@@ -83,6 +83,12 @@ std::string ValueType::spelling() const {
     return "stored " + rowSpelling();
   case Rows:
     return (isAttended() ? "attended " : "") + rowSpelling();
+  case HeadValues:
+    return "values of " + std::to_string(heads) + " heads";
+  case Element:
+    return integer ? "a position" : "a value of each score";
+  case Condition:
+    return "a condition";
   case Scores:
     return "scores";
   case Probs:

@@ -34,10 +34,13 @@ struct Scale {
 
 struct ValueType {
   enum Kind {
-    Invalid, // already reported; accepted everywhere
-    Scalar,  // a number or a product with f32 parameters
-    Stored,  // a buffer, or columns of one: not yet numbers
-    Rows,    // numbers, a row a token
+    Invalid,    // already reported; accepted everywhere
+    Scalar,     // a number or a product with f32 parameters
+    Stored,     // a buffer, or columns of one: not yet numbers
+    Rows,       // numbers, a row a token
+    HeadValues, // a list of f32, one a head
+    Element,    // a number for each score: what arithmetic makes of scalars, head values and positions
+    Condition,  // the same, true or false
     Scores,
     Probs,
     Lse
@@ -45,7 +48,7 @@ struct ValueType {
 
   Kind kind = Invalid;
   Dtype element = Dtype::F32;
-  int64_t heads = 0; // 0: a row that all heads share
+  int64_t heads = 0; // 0: a row that all heads share; an element that depends on no head
   int64_t width = 0; // of scores: the width they were contracted over
 
   /// Stored and Rows: the buffer they come from; null for attended rows.
@@ -58,13 +61,25 @@ struct ValueType {
   /// Scalar: the value. Rows and Scores: what they were multiplied by, and whether they were at all.
   Scale scale{};
   bool scaled = false;
-  /// Scores: the dot that made them.
+  /// Scores, and elements and conditions that depend on scores: the dot that made them.
   llvm::SMLoc dot{};
+  /// Scores: whether a sink was added, after which nothing may be computed on them.
+  bool sunk = false;
+  /// Element: an exact integer of 32 bits.
+  bool integer = false;
+  /// Element and Condition: how deep they are nested; they have no op of their own until scores use them.
+  unsigned depth = 0;
+  /// Scores and probabilities: the buffer of their keys.
+  const ParamDecl *key = nullptr;
 
   /// Lse: the base, where it is no longer free.
   std::optional<mlir::mla::LseBase> base{};
 
   bool isNumber() const { return kind == Scalar && scale.params.empty(); }
+  /// Whether it can take part in arithmetic on scores.
+  bool isElementwise() const {
+    return kind == Scalar || kind == HeadValues || kind == Element || kind == Scores;
+  }
   bool isRowish() const { return kind == Stored || kind == Rows; }
   bool isAttended() const { return kind == Rows && !buffer; }
 

@@ -69,7 +69,7 @@ struct TileWork {
     queryBytes = tokens / double(schedule.getTokensPerWarp()) * rows * width * 2;
     probBytes = tokens * rows * 2 * double(1 + schedule.getWarpsPerGroup());
     double scores = double(schedule.getTokensPerWarp() * schedule.getRowsPerWarp()) / 32;
-    softmax = warps * (12 * scores + 3 * rows + 150);
+    softmax = warps * (double(12 + shape.editInstructions) * scores + 3 * rows + 150);
   }
 
   double sharedBytes() const { return keyBytes + queryBytes + valueBytes + probBytes + copyBytes; }

@@ -119,8 +119,11 @@ private:
       break;
     case Instr::LdmatrixX2:
     case Instr::LdmatrixX4:
+      replaceLdmatrix(op, hook, row->results.size(), false);
+      break;
+    case Instr::LdmatrixX2Trans:
     case Instr::LdmatrixX4Trans:
-      replaceLdmatrix(op, hook, row->results.size(), row->op == Instr::LdmatrixX4Trans);
+      replaceLdmatrix(op, hook, row->results.size(), true);
       break;
     case Instr::MmaF16:
     case Instr::MmaBF16:
@@ -148,6 +151,8 @@ private:
     case Instr::GroupBarrier:
     case Instr::WarpBarrier:
     case Instr::CopyCommit:
+    case Instr::GridLaunch:
+    case Instr::GridWait:
     case Instr::CopyWait:
       replace(op, a, hook, none, true);
       break;

@@ -34,14 +34,27 @@ def InferScales : Pass<"mla-infer-scales", "::mlir::ModuleOp"> {
   let statistics = [Statistic<"moved", "moved", "scales moved">];
 }
 
+def FuseEdits : Pass<"mla-fuse-edits", "::mlir::ModuleOp"> {
+  let summary = "All that is computed on scores as one edit, between the product's scale and the masks";
+  let description = [{
+    Afterwards scores are dot, scales, at most one `mla.edit`, `mla.causal`, `mla.window` in this order: a hidden token stays
+    hidden whatever is computed on its score, so masks go last and several are one. The scores of one product alone
+    can meet in an edit [edit-product].
+  }];
+  let dependentDialects = ["::mlir::mla::MLADialect", "::mlir::arith::ArithDialect"];
+}
+
 def Tile : Pass<"mla-tile", "::mlir::ModuleOp"> {
   let summary = "Attention as a loop over KV tiles: load, dequant, score, mask, online softmax, accumulate";
   let description = [{
     Makes two entry points a kernel: the walk over the plan's work items, and the combine of rows that were
-    split over blocks. Rules: [attention-form] results are softmax(scores) @ value and logsumexp(scores) of one
-    query and one cache; [latent-width] the value is a multiple of 64 up to 512 wide; [rope-width] the key is 0, 16, 32 or
+    split over blocks. A kernel whose key and value are two buffers is a prefill kernel, and has no combine.
+    Rules: [attention-form] results are softmax(scores) @ value and logsumexp(scores) of one query, one key and one value; [latent-width] the value is a multiple of 64 up to 512 wide; [rope-width] the key is 0, 16, 32 or
     64 wider; [value-offset] the value starts at a multiple of 16; [heads-range] 1 to 128 heads;
-    [query-storage] the query is f16 or bf16; [output-storage] the output is f16, bf16 or f32.
+    [query-storage] the query is f16 or bf16; [output-storage] the output is f16, bf16 or f32; [latent-heads] a row that is
+    key and value has no heads. Of prefill: [kv-heads] key and value have as many heads, which divide the query's;
+    [kv-layout] both are ragged; [prefill-width] both are a multiple of 16 up to 256 wide;
+    [prefill-scale] a number that multiplies scores is above 0; [prefill-scores] no window, edit or sink.
   }];
   let dependentDialects = ["::mlir::tile::TileDialect", "::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect"];
 }
@@ -63,6 +76,23 @@ def Schedule : Pass<"tile-schedule", "::mlir::ModuleOp"> {
     Lists the schedules that fit the profile's shared memory, registers and threads and takes the one that the
     cost model puts first; a remark says which and why. Kernel hints (rows, tokens, stages, dim_warps, token_warps)
     fix what they name. When nothing fits, the error names the smallest need and what is available [schedule-fit].
+    A kernel's attribute `tile.tuned` is taken in place of the model's choice if it is among those that fit, else a warning says so
+    [schedule-tuned]. With `candidates` nothing is chosen: the best that many stand in the attribute `tile.candidates`.
+  }];
+  let options = [
+    Option<"target", "target", "std::string", "\"sm_120\"", "Instruction target">,
+    Option<"profile", "profile", "std::string", "\"\"", "Resource profile; the target's own by default">,
+    Option<"ptx", "ptx", "std::string", "\"\"", "PTX version; the lowest that the target takes by default">,
+    Option<"sharedLimit", "shared-limit", "int64_t", "0", "Bytes of shared memory a block may take, to override the profile">,
+    Option<"candidates", "candidates", "int64_t", "0", "List this many schedules, best first, and choose none">
+  ];
+}
+
+def SchedulePrefill : Pass<"tile-schedule-prefill", "::mlir::ModuleOp"> {
+  let summary = "The same for prefill kernels, whose schedules are of a family of their own";
+  let description = [{
+    As tile-schedule, for kernels with keys and values of two buffers. Hints that count are rows, tokens, stages and row_warps
+    [hint-family].
   }];
   let options = [
     Option<"target", "target", "std::string", "\"sm_120\"", "Instruction target">,
@@ -80,6 +110,14 @@ def Pipeline : Pass<"tile-pipeline", "::mlir::ModuleOp"> {
   }];
 }
 
+def PipelinePrefill : Pass<"tile-pipeline-prefill", "::mlir::ModuleOp"> {
+  let summary = "The same for prefill kernels: a ring of keys and one of values";
+  let description = [{
+    Before each use of a tile all threads meet, and the copy into the place of the tile used before starts.
+    Checked by tile-verify-pipeline.
+  }];
+}
+
 def VerifyPipeline : Pass<"tile-verify-pipeline", "::mlir::ModuleOp"> {
   let summary = "Check that every stage is landed and visible when read and unread when refilled";
   let description = [{
@@ -91,6 +129,15 @@ def VerifyPipeline : Pass<"tile-verify-pipeline", "::mlir::ModuleOp"> {
 }
 
 //===-- nvvm --------------------------------------------------------------------------------------------===//
+
+def Planner : Pass<"tile-planner", "::mlir::ModuleOp"> {
+  let summary = "Beside each scheduled kernel, entry points that plan its batches and check page tables on the device";
+  let description = [{
+    `<kernel>_plan` makes the plan of a batch whose lengths are in device memory, `<kernel>_check` looks for page-table
+    entries outside of the pool. Kernels that walk no plan have neither. Rule: [planner-name] the names are free.
+  }];
+  let dependentDialects = ["::mlir::tile::TileDialect"];
+}
 
 def ToNVVM : Pass<"tile-to-nvvm", "::mlir::ModuleOp"> {
   let summary = "Scheduled tile ops to LLVM and NVVM: one pattern file an op family";

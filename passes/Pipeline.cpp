@@ -189,8 +189,11 @@ private:
     Location at = source.mask.getLoc();
     auto type = fragment(tile::Role::accumulator, schedule.getTokensPerWarp(), schedule.getRowsPerWarp());
     Value scores = tile::ScoreOp::create(builder, at, type, query, ring, stage);
-    scores = tile::MaskScoresOp::create(builder, at, type, scores, item, tileIndex, source.scale.getFactor(),
-                                        source.mask.getCausal());
+    auto masked =
+        tile::MaskScoresOp::create(builder, at, type, scores, item, tileIndex, source.scale.getFactor(),
+                                   source.mask.getCausal(), source.mask.getWindowAttr());
+    masked.getEdit().takeBody(source.mask.getEdit());
+    scores = masked.getResult();
     Value shared;
     if (schedule.getWarpsPerGroup() > 1) {
       tile::StoreMaximaOp::create(builder, at, scores, maxima);
@@ -211,8 +214,9 @@ private:
       next = tile::NextItemOp::create(builder, loc, item, source.items.getPlan());
     tile::StoreStatsOp::create(builder, at, maximum, sum, stats);
     barrier();
-    Value rowFactor = tile::FinishRowsOp::create(builder, at, maximum.getType(), item, finish.getPlan(), maximum, stats,
-                                                 finish.getFactor(), finish.getLse(), finish.getBase());
+    Value rowFactor = tile::FinishRowsOp::create(builder, at, maximum.getType(), item, finish.getPlan(),
+                                                 maximum, stats, finish.getFactor(), finish.getLse(),
+                                                 finish.getSink(), finish.getBase(), finish.getSinkInLse());
     if (prefetches())
       fetched = fetchQuery(next);
     accumulator = tile::RescaleOp::create(builder, at, accumulator.getType(), accumulator, rowFactor);
@@ -238,7 +242,7 @@ struct Pipeline : mlac::impl::PipelineBase<Pipeline> {
   void runOnOperation() override {
     for (auto kernel : getOperation().getOps<tile::KernelOp>()) {
       Source source(kernel);
-      if (!source.items)
+      if (kernel.isPrefill() || !source.items)
         continue;
       if (!kernel.getSchedule() || !source.complete()) {
         kernel.emitError() << "has no schedule; run tile-schedule first [pipeline-unscheduled]";

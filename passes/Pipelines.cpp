@@ -19,23 +19,33 @@ void buildMlaToTile(OpPassManager &manager, const PipelineOptions &options) {
   reject.poolTokens = options.poolTokens;
   manager.addPass(createRejectBufferCast(reject));
   manager.addPass(createInferScales());
+  manager.addPass(createFuseEdits());
   manager.addPass(createTile());
   manager.addPass(createFuseDequant());
   manager.addPass(createCanonicalizerPass());
 }
 
-void buildScheduleTile(OpPassManager &manager, const PipelineOptions &options) {
-  ScheduleOptions schedule;
+/// What a scheduling pass is told.
+template <typename OptionsT>
+static OptionsT limits(const PipelineOptions &options) {
+  OptionsT schedule;
   schedule.target = options.target;
   schedule.profile = options.profile;
   schedule.ptx = options.ptx;
   schedule.sharedLimit = options.sharedLimit;
-  manager.addPass(createSchedule(schedule));
+  return schedule;
+}
+
+void buildScheduleTile(OpPassManager &manager, const PipelineOptions &options) {
+  manager.addPass(createSchedule(limits<ScheduleOptions>(options)));
+  manager.addPass(createSchedulePrefill(limits<SchedulePrefillOptions>(options)));
   manager.addPass(createPipeline());
+  manager.addPass(createPipelinePrefill());
   manager.addPass(createVerifyPipeline());
 }
 
 void buildTileToLLVM(OpPassManager &manager, const PipelineOptions &options) {
+  manager.addPass(createPlanner());
   ToNVVMOptions lower;
   lower.target = options.target;
   lower.ptx = options.ptx;

@@ -3,6 +3,7 @@
 
 #include "passes/CostModel.h"
 #include "passes/TargetOptions.h"
+#include "llvm/ADT/SetVector.h"
 
 namespace mlac {
 #define GEN_PASS_DEF_SCHEDULE
@@ -42,7 +43,7 @@ struct Schedule : mlac::impl::ScheduleBase<Schedule> {
     instructionTarget = choice->target;
     ptxVersion = choice->ptx;
     for (auto kernel : getOperation().getOps<tile::KernelOp>())
-      if (!kernel.getOps<tile::ItemsOp>().empty() && failed(schedule(kernel)))
+      if (!kernel.isPrefill() && !kernel.getOps<tile::ItemsOp>().empty() && failed(schedule(kernel)))
         signalPassFailure();
   }
 
@@ -93,8 +94,13 @@ struct Schedule : mlac::impl::ScheduleBase<Schedule> {
     llvm::copy_if(all, std::back_inserter(fitting), [&](const Candidate &c) { return fits(c); });
     if (fitting.empty())
       return reportNoFit(kernel, all);
-    const Candidate &best =
-        *llvm::min_element(fitting, [](const Candidate &a, const Candidate &b) { return a.cost < b.cost; });
+    SmallVector<const Candidate *> ranked;
+    for (const Candidate &candidate : fitting)
+      ranked.push_back(&candidate);
+    llvm::sort(ranked, [](auto *a, auto *b) { return std::tie(a->cost, a) < std::tie(b->cost, b); });
+    if (candidates > 0)
+      return list(kernel, ranked), success();
+    const Candidate &best = choose(kernel, ranked);
     apply(kernel, best.schedule);
     TileCost cost = costOfTile(shape, best.schedule, limits);
     kernel.emitRemark() << "schedule of " << kernel.getSymName() << ": " << best.schedule << ", " << best.sharedBytes
@@ -102,6 +108,27 @@ struct Schedule : mlac::impl::ScheduleBase<Schedule> {
                         << " (" << int64_t(cost.cycles()) << " cycles a tile of " << best.schedule.getBlockTokens()
                         << " tokens) on " << StringRef(limits.name) << " [schedule-choice]";
     return success();
+  }
+
+  void list(tile::KernelOp kernel, ArrayRef<const Candidate *> ranked) {
+    llvm::SetVector<Attribute> best; // equal choices list a schedule twice
+    for (const Candidate *candidate : ranked)
+      if (int64_t(best.size()) < candidates)
+        best.insert(candidate->schedule);
+    kernel->setAttr("tile.candidates", ArrayAttr::get(&getContext(), best.getArrayRef()));
+  }
+
+  /// The schedule that was tuned for this kernel, or the model's first.
+  const Candidate &choose(tile::KernelOp kernel, ArrayRef<const Candidate *> ranked) {
+    auto tuned = dyn_cast_or_null<tile::ScheduleAttr>(kernel->removeAttr("tile.tuned"));
+    if (!tuned)
+      return *ranked.front();
+    auto *found = llvm::find_if(ranked, [&](const Candidate *candidate) { return candidate->schedule == tuned; });
+    if (found != ranked.end())
+      return **found;
+    kernel.emitWarning() << "the tuned schedule of " << kernel.getSymName() << ", " << tuned << ", is not among those that fit "
+                         << StringRef(limits.name) << "; the cost model chooses [schedule-tuned]";
+    return *ranked.front();
   }
 
   /// The declared types need a conversion and a matrix instruction that the target has.

@@ -1,6 +1,8 @@
 // Sizes and offsets of a scheduled kernel's shared memory.
 #include "passes/SharedLayout.h"
 
+#include "passes/ScoreEdit.h"
+
 using namespace mlir;
 
 namespace mlac {
@@ -10,6 +12,7 @@ KernelShape shapeOf(tile::KernelOp kernel) {
   shape.compute = kernel.getCompute();
   shape.heads = kernel.getHeads();
   kernel.walk([&](tile::QueryOp op) { shape.query = op.getSource().getType(); });
+  kernel.walk([&](tile::MaskOp op) { shape.editInstructions = costOfEdit(op.getEdit()).instructions; });
   kernel.walk([&](tile::LoadOp op) { shape.cache = op.getSource().getType(); });
   kernel.walk([&](tile::AccumulateOp op) {
     shape.valueWidth = op.getValue().getType().getColumns();
@@ -19,8 +22,7 @@ KernelShape shapeOf(tile::KernelOp kernel) {
   return shape;
 }
 
-/// Rows an odd number of 16-byte units apart: eight consecutive rows then touch all 32 banks, so ldmatrix has no conflicts.
-static int64_t conflictFreePitch(int64_t rowBytes) {
+int64_t conflictFreePitch(int64_t rowBytes) {
   int64_t units = (rowBytes + 15) / 16;
   return 16 * (units | 1);
 }

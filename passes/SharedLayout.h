@@ -11,6 +11,7 @@ struct KernelShape {
   mlir::mla::BufferType query, cache;
   mlir::Type compute;
   int64_t heads;
+  int64_t editInstructions; // a score, beyond scale and mask
   int64_t valueColumn, valueWidth;
 
   int64_t rowWidth() const { return cache.getWidth(); }
@@ -18,6 +19,9 @@ struct KernelShape {
 
 /// Reads the shape of a tile.kernel that walks work items; null query for one that does not.
 KernelShape shapeOf(mlir::tile::KernelOp kernel);
+
+/// Rows an odd number of 16-byte units apart: eight consecutive rows then touch all 32 banks, so ldmatrix has no conflicts.
+int64_t conflictFreePitch(int64_t rowBytes);
 
 struct Allocation {
   llvm::StringRef name;

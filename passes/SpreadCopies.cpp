@@ -144,9 +144,17 @@ void sinkValues(const Batch &batch) {
   }
 }
 
+bool isPrefill(Operation *op) {
+  auto function = isa<LLVM::LLVMFuncOp>(op) ? cast<LLVM::LLVMFuncOp>(op) : op->getParentOfType<LLVM::LLVMFuncOp>();
+  return function && function->hasAttr("prefill_schedule");
+}
+
 struct SpreadCopies : mlac::impl::SpreadCopiesBase<SpreadCopies> {
   void runOnOperation() override {
     getOperation().walk([](Block *block) {
+      // Prefill has no registers to spare, and was not measured with its copies spread.
+      if (isPrefill(block->getParentOp()))
+        return;
       for (const Batch &batch : batchesOf(*block)) {
         spread(batch);
         sinkValues(batch);

@@ -1,8 +1,9 @@
-// mla-tile: attention becomes a loop over KV tiles, and a combine for rows that several blocks share.
+// mla-tile: attention becomes a loop over KV tiles, and a combine for rows that several blocks share. Keys and values from
+// one buffer make a decode kernel, from two a prefill kernel, whose rows are never split.
 #include "passes/Passes.h"
 
-#include "dialect/tile/Tile.h"
-#include "mlir/IR/IRMapping.h"
+#include "passes/ScoreEdit.h"
+#include "llvm/ADT/APFloat.h"
 
 #include <limits>
 #include <numbers>
@@ -23,13 +24,19 @@ constexpr int64_t kCombineThreads = 512;
 
 /// The attention that a kernel's results amount to.
 struct Attention {
-  Value query, cache;             // buffers
+  Value query, cache, value;      // buffers; decode: cache and value are the same
   bool dequantised = false;
   int64_t valueColumn = 0, valueWidth = 0;
   bool causal = false;
+  std::optional<int64_t> window;
+  mla::EditOp edit; // null if the scores are only scaled and masked
   SmallVector<Value> scoreFactors, resultFactors;
-  Value scores;                   // what softmax and logsumexp read
+  Value scores;     // what softmax reads
+  mla::SinkOp sink; // null if it has none
+  bool sinkInLse = false;
   std::optional<mla::LseBase> base;
+
+  bool isPrefill() const { return value != cache; }
 };
 
 /// Strips scales off a value and collects their factors.
@@ -45,8 +52,8 @@ Value stripScales(Value value, SmallVectorImpl<Value> &factors) {
 
 LogicalResult formError(Operation *op, StringRef what) {
   return op->emitError() << what
-                         << "; a kernel computes softmax(scores) @ value and logsumexp(scores) of one query and "
-                            "one cache [attention-form]";
+                         << "; a kernel computes softmax(scores) @ value and logsumexp(scores) of one query, one key "
+                            "and one value [attention-form]";
 }
 
 /// The cached rows a product reads: through slices and dequant to the buffer.
@@ -71,13 +78,24 @@ FailureOr<Value> cacheOf(Operation *user, Value rows, int64_t &column, int64_t &
 
 LogicalResult matchScores(Operation *user, Value scores, Attention &attention) {
   attention.scores = scores;
+  if ((attention.sink = scores.getDefiningOp<mla::SinkOp>()))
+    scores = attention.sink.getScores();
+  if (auto mask = scores.getDefiningOp<mla::WindowOp>()) {
+    attention.window = mask.getLeft();
+    scores = mask.getScores();
+  }
   if (auto mask = scores.getDefiningOp<mla::CausalOp>()) {
     attention.causal = true;
     scores = mask.getScores();
   }
+  if ((attention.edit = scores.getDefiningOp<mla::EditOp>())) {
+    if (attention.edit.getScores().size() != 1)
+      return formError(user, "the scores are edited more than once");
+    scores = attention.edit.getScores().front();
+  }
   auto dot = stripScales(scores, attention.scoreFactors).getDefiningOp<mla::DotOp>();
   if (!dot)
-    return formError(user, "the scores are not a dot product, scaled and masked once");
+    return formError(user, "the scores are not a dot product, scaled, edited and masked once");
   if (!isa<mla::BufferType>(dot.getQuery().getType()))
     return formError(dot, "the query is not a whole buffer");
   attention.query = dot.getQuery();
@@ -102,8 +120,9 @@ LogicalResult matchResult(mla::ReturnOp ret, Value result, Attention &attention)
       cacheOf(attend, attend.getValue(), attention.valueColumn, attention.valueWidth, attention.dequantised);
   if (failed(cache))
     return failure();
-  if (*cache != attention.cache)
-    return formError(attend, "key and value come from different caches");
+  attention.value = *cache;
+  if (attention.isPrefill() && attention.valueWidth != cast<mla::BufferType>(cache->getType()).getWidth())
+    return formError(attend, "the value is not the whole row of its buffer");
   return success();
 }
 
@@ -111,9 +130,31 @@ LogicalResult matchLse(mla::ReturnOp ret, Value result, Attention &attention) {
   auto lse = result.getDefiningOp<mla::LogSumExpOp>();
   if (!lse)
     return formError(ret, "a log-sum-exp result is not logsumexp(scores)");
-  if (attention.scores && attention.scores != lse.getScores())
+  bool withoutSink = attention.sink && attention.sink.getScores() == lse.getScores();
+  if (attention.scores && attention.scores != lse.getScores() && !withoutSink)
     return formError(lse, "softmax and logsumexp read different scores");
+  attention.sinkInLse = attention.sink && !withoutSink;
   attention.base = lse.getType().getBase();
+  return success();
+}
+
+/// Keys and values of their own: as many heads, ragged, and widths that a warp's registers hold.
+LogicalResult checkPrefill(Operation *op, const Attention &attention) {
+  auto query = cast<mla::BufferType>(attention.query.getType());
+  auto key = cast<mla::BufferType>(attention.cache.getType()), value = cast<mla::BufferType>(attention.value.getType());
+  if (key.getShape().size() != 2 || value.getShape().size() != 2 || key.getHeads() != value.getHeads() ||
+      query.getHeads() % key.getHeads())
+    return op->emitError() << "key and value of two buffers have as many heads, which divide the query's " << query.getHeads()
+                           << " [kv-heads]";
+  if (key.getLayout() != mla::Layout::ragged || value.getLayout() != mla::Layout::ragged)
+    return op->emitError() << "key and value of two buffers are ragged [kv-layout]";
+  if (attention.window || attention.edit || attention.sink)
+    return op->emitError() << "prefill has a causal mask or none; windows, edits of scores and sinks are decode's "
+                              "[prefill-scores]";
+  for (auto [type, what] : {std::pair(key, "key"), std::pair(value, "value")})
+    if (type.getWidth() % 16 || type.getWidth() > 256)
+      return op->emitError() << "no tile covers a " << what << " " << type.getWidth()
+                             << " wide; a multiple of 16 from 16 to 256 [prefill-width]";
   return success();
 }
 
@@ -121,6 +162,12 @@ LogicalResult matchLse(mla::ReturnOp ret, Value result, Attention &attention) {
 LogicalResult checkWidths(Operation *op, const Attention &attention) {
   auto query = cast<mla::BufferType>(attention.query.getType());
   auto cache = cast<mla::BufferType>(attention.cache.getType());
+  if (query.getHeads() < 1 || query.getHeads() > 128)
+    return op->emitError() << query.getHeads() << " heads; 1 to 128 [heads-range]";
+  if (attention.isPrefill())
+    return checkPrefill(op, attention);
+  if (cache.getShape().size() != 1)
+    return op->emitError() << "the row that is key and value has heads; a latent row is shared by all heads [latent-heads]";
   int64_t latent = attention.valueWidth, rope = cache.getWidth() - latent;
   if (latent % 64 || latent < 64 || latent > 512)
     return op->emitError() << "no tile covers a value " << latent
@@ -130,8 +177,6 @@ LogicalResult checkWidths(Operation *op, const Attention &attention) {
   if (attention.valueColumn % 16)
     return op->emitError() << "the value starts at column " << attention.valueColumn
                            << "; a multiple of 16 [value-offset]";
-  if (query.getHeads() < 1 || query.getHeads() > 128)
-    return op->emitError() << query.getHeads() << " heads; 1 to 128 [heads-range]";
   return success();
 }
 
@@ -194,22 +239,49 @@ FailureOr<DictionaryAttr> describeFactors(mla::KernelOp kernel, ArrayRef<Value> 
                                     builder.getNamedAttr("scalars", builder.getArrayAttr(names))});
 }
 
+/// Prefill takes maxima of scores before it scales them.
+LogicalResult checkScoreScale(mla::KernelOp kernel, const Attention &attention, DictionaryAttr score) {
+  double constant = score.getAs<FloatAttr>("constant").getValueAsDouble();
+  if (!attention.isPrefill() || constant > 0)
+    return success();
+  SmallString<16> number;
+  APFloat(constant).toString(number, 6);
+  return kernel.emitError() << "scores are multiplied by " << number
+                            << "; prefill takes a factor above 0: negate the query [prefill-scale]";
+}
+
 /// What the kernel means, for the manifest: survives every lowering as the attribute `mlac.info`.
 FailureOr<DictionaryAttr> describe(mla::KernelOp kernel, const Attention &attention) {
   FailureOr<DictionaryAttr> score = describeFactors(kernel, attention.scoreFactors);
   FailureOr<DictionaryAttr> value = describeFactors(kernel, attention.resultFactors);
-  if (failed(score) || failed(value))
+  if (failed(score) || failed(value) || failed(checkScoreScale(kernel, attention, *score)))
     return failure();
   Builder b(kernel.getContext());
   auto name = [&](Value v) { return b.getStringAttr(kernel.getArgName(cast<BlockArgument>(v).getArgNumber())); };
   auto number = [&](int64_t n) { return b.getI64IntegerAttr(n); };
-  return b.getDictionaryAttr(
-      {b.getNamedAttr("query", name(attention.query)), b.getNamedAttr("cache", name(attention.cache)),
-       b.getNamedAttr("qk_dim", number(cast<mla::BufferType>(attention.cache.getType()).getWidth())),
-       b.getNamedAttr("v_dim", number(attention.valueWidth)), b.getNamedAttr("v_offset", number(attention.valueColumn)),
-       b.getNamedAttr("causal", b.getBoolAttr(attention.causal)),
-       b.getNamedAttr("lse", b.getStringAttr(attention.base ? mla::stringifyLseBase(*attention.base) : "none")),
-       b.getNamedAttr("score_scale", *score), b.getNamedAttr("value_scale", *value)});
+  auto named = [&](StringRef key, Attribute value) { return b.getNamedAttr(key, value); };
+  SmallVector<NamedAttribute> scores{named("causal", b.getBoolAttr(attention.causal))};
+  if (attention.window)
+    scores.push_back(named("window", number(*attention.window)));
+  if (mla::SinkOp sink = attention.sink) {
+    scores.push_back(named("sink", name(sink.getLogits())));
+    scores.push_back(named("sink_in_lse", b.getBoolAttr(attention.sinkInLse)));
+  }
+  if (attention.edit)
+    scores.push_back(named("score_edit", mlac::describeEdit(kernel, attention.edit)));
+  SmallVector<NamedAttribute> all{
+      b.getNamedAttr("query", name(attention.query)),
+      b.getNamedAttr("cache", name(attention.cache)),
+      b.getNamedAttr("value", name(attention.value)),
+      b.getNamedAttr("qk_dim", number(cast<mla::BufferType>(attention.cache.getType()).getWidth())),
+      b.getNamedAttr("v_dim", number(attention.valueWidth)),
+      b.getNamedAttr("v_offset", number(attention.valueColumn)),
+      b.getNamedAttr("lse",
+                     b.getStringAttr(attention.base ? mla::stringifyLseBase(*attention.base) : "none")),
+      b.getNamedAttr("score_scale", *score),
+      b.getNamedAttr("value_scale", *value)};
+  llvm::append_range(all, scores);
+  return b.getDictionaryAttr(all);
 }
 
 //===-- Building ---------------------------------------------------------------------------------------===//
@@ -223,7 +295,8 @@ public:
 
   void build() {
     buildWalk();
-    buildCombine();
+    if (!attention.isPrefill())
+      buildCombine();
     if (attention.base)
       buildMerge();
   }
@@ -262,7 +335,8 @@ private:
     auto kernel = tile::KernelOp::create(
         builder, loc, builder.getStringAttr(name), TypeAttr::get(builder.getFunctionType(types, {})),
         TypeAttr::get(compute), builder.getI64IntegerAttr(cast<mla::BufferType>(attention.query.getType()).getHeads()),
-        tile::ScheduleAttr(), DictionaryAttr(), builder.getArrayAttr(attrs), ArrayAttr());
+        IntegerAttr(), tile::ScheduleAttr(), tile::PrefillScheduleAttr(), DictionaryAttr(), builder.getArrayAttr(attrs),
+        ArrayAttr());
     kernel->setAttr("mlac.info", info);
     kernel.getBody().emplaceBlock().addArguments(types, SmallVector<Location>(types.size(), loc));
     return kernel;
@@ -294,6 +368,8 @@ private:
     tile::KernelOp kernel = buildEntry(source.getSymName(), inputs);
     if (auto hints = source->getAttrOfType<DictionaryAttr>("mla.hints"))
       kernel.setHintsAttr(hints);
+    if (attention.isPrefill())
+      kernel.setKvHeads(cast<mla::BufferType>(attention.cache.getType()).getHeads());
     OpBuilder::InsertionGuard guard(builder);
     builder.setInsertionPointToStart(&kernel.getBody().front());
     IRMapping mapping;
@@ -302,15 +378,20 @@ private:
     for (Operation &op : source.getBody().front())
       if (isa<arith::ArithDialect>(op.getDialect()))
         builder.clone(op, mapping);
-    Value scale = product(attention.scoreFactors, std::numbers::log2e, mapping);
+    // Of edited scores the edit itself changes to base 2.
+    Value scale = product(attention.scoreFactors, attention.edit ? 1.0 : std::numbers::log2e, mapping);
     Value factor = product(attention.resultFactors, 1.0, mapping);
+    Region edit;
+    if (attention.edit)
+      mlac::buildEdit(builder, attention.edit, mapping, edit, scale);
     Value plan = kernel.getBody().front().getArguments().back();
     auto items = tile::ItemsOp::create(builder, loc, plan, ValueRange());
     tile::ReturnOp::create(builder, loc);
-    buildItem(items, kernel, mapping, scale, factor);
+    buildItem(items, kernel, mapping, scale, factor, edit);
   }
 
-  void buildItem(tile::ItemsOp items, tile::KernelOp kernel, IRMapping &mapping, Value scale, Value factor) {
+  void buildItem(tile::ItemsOp items, tile::KernelOp kernel, IRMapping &mapping, Value scale, Value factor,
+                 Region &edit) {
     Block &body = items.getBody().emplaceBlock();
     Value item = body.addArgument(tile::ItemType::get(context), loc);
     builder.setInsertionPointToStart(&body);
@@ -326,49 +407,75 @@ private:
     Value step = arith::ConstantOp::create(builder, loc, builder.getI32IntegerAttr(1));
     auto loop = scf::ForOp::create(builder, loc, range.getBegin(), range.getEnd(), step,
                                    ValueRange{zero, lowest, none});
-    buildStep(loop, query, mapping.lookup(attention.cache), item, scale);
+    buildStep(loop, query, mapping, item, scale, edit);
     auto [out, lse] = outputArguments(kernel, source.getNumArguments());
-    tile::FinishOp::create(builder, loc, item, kernel.getBody().front().getArguments().back(), loop.getResult(0),
-                           loop.getResult(1), loop.getResult(2), factor, out, lse,
-                           attention.base.value_or(mla::LseBase::log2));
+    tile::FinishOp::create(builder, loc, item, kernel.getBody().front().getArguments().back(),
+                           loop.getResult(0), loop.getResult(1), loop.getResult(2), factor, out, lse,
+                           sink(mapping), attention.base.value_or(mla::LseBase::log2), attention.sinkInLse);
     tile::YieldOp::create(builder, loc);
   }
 
   /// One KV tile: load, score, mask, softmax, accumulate.
-  void buildStep(scf::ForOp loop, Value query, Value cache, Value item, Value scale) {
+  void buildStep(scf::ForOp loop, Value query, IRMapping &mapping, Value item, Value scale, Region &edit) {
     OpBuilder::InsertionGuard guard(builder);
     builder.setInsertionPointToStart(loop.getBody());
     Value tileIndex = loop.getInductionVar(), maximum = loop.getRegionIterArg(1);
-    auto cacheType = cast<mla::BufferType>(cache.getType());
-    Location at = attention.cache.getLoc();
-    Value key = tile::LoadOp::create(builder, at, tileOf(kOpen, cacheType.getWidth(), cacheType.getElementType()), cache,
-                                     item, tileIndex);
-    if (cacheType.getElementType() != compute)
-      key = tile::DequantOp::create(builder, at, tileOf(kOpen, cacheType.getWidth(), compute), key);
+    Value key = loadTile(attention.cache, mapping, item, tileIndex);
     Location scoreLoc = attention.scores.getLoc();
     auto scoreType = tileOf(kOpen, kOpen, f32);
     Value scores = tile::DotOp::create(builder, scoreLoc, scoreType, query, key);
     scores = tile::ScaleOp::create(builder, scoreLoc, scoreType, scores, scale);
-    scores = tile::MaskOp::create(builder, scoreLoc, scoreType, scores, item, tileIndex, attention.causal);
+    auto mask = tile::MaskOp::create(builder, scoreLoc, scoreType, scores, item, tileIndex, attention.causal,
+                                     window());
+    mask.getEdit().takeBody(edit);
+    scores = mask.getResult();
     auto softmax = tile::OnlineSoftmaxOp::create(
         builder, scoreLoc, TypeRange{tileOf(kOpen, kOpen, compute), maximum.getType(), maximum.getType(), maximum.getType()},
         scores, maximum, loop.getRegionIterArg(2));
-    Value value = key;
-    if (attention.valueWidth != cacheType.getWidth())
-      value = tile::SliceOp::create(builder, at, tileOf(kOpen, attention.valueWidth, compute), key,
+    Value value = attention.isPrefill() ? loadTile(attention.value, mapping, item, tileIndex) : key;
+    if (attention.valueWidth != cast<tile::TileType>(value.getType()).getColumns())
+      value = tile::SliceOp::create(builder, attention.value.getLoc(), tileOf(kOpen, attention.valueWidth, compute), key,
                                     attention.valueColumn, attention.valueColumn + attention.valueWidth);
     Value accumulator = tile::AccumulateOp::create(builder, loc, loop.getRegionIterArg(0), softmax.getShrink(),
                                                    softmax.getProbs(), value);
     scf::YieldOp::create(builder, loc, ValueRange{accumulator, softmax.getNewMaximum(), softmax.getNewSum()});
   }
 
+  IntegerAttr window() {
+    return attention.window ? builder.getI64IntegerAttr(*attention.window) : IntegerAttr();
+  }
+
+  Value sink(IRMapping &mapping) {
+    mla::SinkOp sink = attention.sink;
+    return sink ? mapping.lookup(sink.getLogits()) : Value();
+  }
+
+  /// A tile of a buffer, in the compute type.
+  Value loadTile(Value buffer, IRMapping &mapping, Value item, Value tileIndex) {
+    auto type = cast<mla::BufferType>(buffer.getType());
+    Location at = buffer.getLoc();
+    Value rows = tile::LoadOp::create(builder, at, tileOf(kOpen, type.getWidth(), type.getElementType()),
+                                      mapping.lookup(buffer), item, tileIndex);
+    if (type.getElementType() == compute)
+      return rows;
+    return tile::DequantOp::create(builder, at, tileOf(kOpen, type.getWidth(), compute), rows);
+  }
+
   void buildCombine() {
-    tile::KernelOp kernel = buildEntry((source.getSymName() + "_combine").str(), {});
+    SmallVector<std::pair<StringRef, Type>> inputs;
+    IRMapping mapping;
+    if (mla::SinkOp sink = attention.sink)
+      inputs.push_back({source.getArgName(cast<BlockArgument>(sink.getLogits()).getArgNumber()),
+                        sink.getLogits().getType()});
+    tile::KernelOp kernel = buildEntry((source.getSymName() + "_combine").str(), inputs);
+    if (mla::SinkOp sink = attention.sink)
+      mapping.map(sink.getLogits(), kernel.getArgument(0));
     OpBuilder::InsertionGuard guard(builder);
     builder.setInsertionPointToStart(&kernel.getBody().front());
-    auto [out, lse] = outputArguments(kernel, 0);
+    auto [out, lse] = outputArguments(kernel, inputs.size());
     tile::CombineOp::create(builder, loc, kernel.getBody().front().getArguments().back(), out, lse,
-                            attention.base.value_or(mla::LseBase::log2), /*rows=*/0, kCombineThreads);
+                            sink(mapping), attention.base.value_or(mla::LseBase::log2), attention.sinkInLse,
+                            /*rows=*/0, kCombineThreads);
     // A part's values of the row and its two statistics, for each 128 threads.
     int64_t parts = kCombineThreads / 128;
     kernel->setAttr("shared_bytes", builder.getI64IntegerAttr(parts * (4 * attention.valueWidth + 8)));

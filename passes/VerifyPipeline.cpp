@@ -71,8 +71,9 @@ private:
     if (auto branch = dyn_cast<scf::IfOp>(op))
       return runBranch(branch);
     if (auto range = dyn_cast<tile::RangeOp>(op)) {
-      numbers[range.getBegin()] = 0;
-      numbers[range.getEnd()] = tiles;
+      // Tiles are counted through, as the stream counts them.
+      numbers[range.getBegin()] = item * tiles;
+      numbers[range.getEnd()] = (item + 1) * tiles;
       return success();
     }
     if (auto stream = dyn_cast<tile::StreamOp>(op))
@@ -90,7 +91,7 @@ private:
   LogicalResult runItems(tile::ItemsOp items) {
     mlir::Block &body = items.getBody().front();
     carry(items.getInits(), body.getArguments().drop_front());
-    for (int item = 0; item < 2; ++item) {
+    for (item = 0; item < 2; ++item) {
       if (failed(runBlock(body)))
         return failure();
       carry(body.getTerminator()->getOperands(), body.getArguments().drop_front());
@@ -167,7 +168,7 @@ private:
 
   LogicalResult access(Operation &op) {
     return llvm::TypeSwitch<Operation *, LogicalResult>(&op)
-        .Case([&](tile::CopyOp copy) { return startCopy(copy); })
+        .Case([&](tile::CopyOp copy) { return startCopy(copy, copy.getFrom()); })
         .Case([&](tile::CommitOp) { return ++committed, success(); })
         .Case([&](tile::WaitOp wait) { return land(wait), success(); })
         .Case([&](tile::BarrierOp) { return meet(/*wholeBlock=*/true), success(); })
@@ -190,6 +191,13 @@ private:
         .Case([&](tile::StoreStatsOp store) { return write(store, store.getStats(), Block); })
         .Case([&](tile::FinishRowsOp finish) { return load(finish, finish.getStats(), Block); })
         .Case([&](tile::MergeGroupsOp merge) { return mergeGroups(merge); })
+        .Case([&](tile::CopyRowsOp copy) { return startRowCopy(copy); })
+        .Case([&](tile::LoadQueryRowsOp load) { return write(load, load.getQuery(), Block); })
+        .Case([&](tile::ScoreRowsOp score) {
+          return failure(failed(read(score, score.getRing(), score.getStage())) ||
+                         failed(this->load(score, score.getQuery(), Block)));
+        })
+        .Case([&](tile::WeighRowsOp weigh) { return read(weigh, weigh.getRing(), weigh.getStage()); })
         .Default([](Operation *) { return success(); });
   }
 
@@ -204,8 +212,17 @@ private:
     return &stages[numbers[index]];
   }
 
-  LogicalResult startCopy(tile::CopyOp copy) {
-    if (!known(copy.getFrom()))
+  /// A copy that its kernel may leave out.
+  LogicalResult startRowCopy(tile::CopyRowsOp copy) {
+    if (!known(copy.getEnabled()))
+      return copy.emitError() << "depends on more than the item's tiles [pipeline-control]";
+    return numbers[copy.getEnabled()] ? startCopy(copy, copy.getTile()) : success();
+  }
+
+  /// `tile` is known as the tile that is copied, or is an address of it.
+  template <typename CopyT>
+  LogicalResult startCopy(CopyT copy, Value tile) {
+    if (!known(tile))
       return copy.emitError() << "depends on more than the item's tiles [pipeline-control]";
     FailureOr<Stage *> stage = stageOf(copy, copy.getRing(), copy.getStage());
     if (failed(stage))
@@ -214,7 +231,7 @@ private:
       return copy.emitError() << "refills a stage whose tile " << (*stage)->tile
                               << ((*stage)->state == Stage::UnderWay ? " is still under way" : " may still be read")
                               << ", for " << tiles << " tiles [pipeline-refill]";
-    **stage = {Stage::UnderWay, numbers[copy.getFrom()], committed, false};
+    **stage = {Stage::UnderWay, numbers[tile], committed, false};
     return success();
   }
 
@@ -291,6 +308,7 @@ private:
 
   tile::KernelOp kernel;
   int64_t tiles;
+  int64_t item = 0; // that runs now
   llvm::DenseMap<Value, int64_t> numbers; // integers, booleans, and the tile that an address is of
   llvm::MapVector<Value, std::vector<Stage>> rings;
   llvm::MapVector<Value, Exchange> exchanges;
@@ -302,7 +320,10 @@ private:
 struct VerifyPipeline : mlac::impl::VerifyPipelineBase<VerifyPipeline> {
   void runOnOperation() override {
     for (auto kernel : getOperation().getOps<tile::KernelOp>())
-      if (kernel.getSchedule() && failed(verify(kernel, kernel.getSchedule()->getStages())))
+      if (int64_t stages = kernel.getSchedule()          ? kernel.getSchedule()->getStages()
+                           : kernel.getPrefillSchedule() ? kernel.getPrefillSchedule()->getStages()
+                                                         : 0;
+          stages && failed(verify(kernel, stages)))
         signalPassFailure();
   }
 

@@ -32,7 +32,11 @@ std::vector<Param> operandParams(const Operand &operand) {
     return {{operand.name, ParamType::f32}};
   case Role::cache:
     return cacheParams(operand);
+  case Role::headValues:
+    return {{operand.name + ".data", ParamType::pointer}};
   case Role::query:
+  case Role::key:
+  case Role::value:
   case Role::output:
   case Role::lse:
     return {{operand.name + ".data", ParamType::pointer},
@@ -47,6 +51,18 @@ std::vector<Param> planParams() {
   for (const char *word :
        {"q_indptr", "kv_len", "work_indptr", "work", "merges", "partial_out", "partial_lse"})
     params.push_back({std::string("plan.") + word, ParamType::pointer});
+  return params;
+}
+
+std::vector<Param> batchParams() {
+  std::vector<Param> params;
+  for (const char *word : {"q_indptr", "kv_len", "cache_indptr"})
+    params.push_back({std::string("batch.") + word, ParamType::pointer});
+  for (const char *word :
+       {"requests", "rows", "tokens", "blocks", "least", "fixed", "items", "slots", "merges", "pages"})
+    params.push_back({std::string("batch.") + word, ParamType::i32});
+  for (const char *word : {"scratch", "status"})
+    params.push_back({std::string("batch.") + word, ParamType::pointer});
   return params;
 }
 
@@ -71,6 +87,8 @@ static std::optional<ParamType> findType(const std::vector<Param> &params, std::
 
 std::optional<ParamType> paramType(const KernelInfo &kernel, std::string_view param) {
   if (auto type = findType(planParams(), param))
+    return type;
+  if (auto type = findType(batchParams(), param))
     return type;
   for (const Operand &operand : kernel.operands)
     if (auto type = findType(operandParams(operand), param))

@@ -9,19 +9,29 @@
 //   cache, paged    NAME.data ptr, NAME.stride_page i64, NAME.stride_token i64, NAME.table ptr to
 //                   i32[batch][table_stride], NAME.table_stride i64, NAME.page_size i32, NAME.page_magic i32,
 //                   NAME.page_shift i32
+//   key, value      NAME.data ptr, NAME.stride_token i64, NAME.stride_head i64
 //   cache, ragged   NAME.data ptr, NAME.stride_token i64, NAME.indptr ptr to i32[batch + 1]
 //   lse             NAME.data ptr to f32, NAME.stride_token i64, NAME.stride_head i64
 //   scalar          NAME f32
+//   head values     NAME.data ptr to f32[heads]
 //   the plan        plan.q_indptr ptr to i32[batch + 1], plan.kv_len ptr to i32[batch],
 //                   plan.work_indptr ptr to i32[grid + 1], plan.work ptr to WorkItem[],
 //                   plan.merges ptr to MergeItem[], plan.partial_out ptr to f32[slots][tile.rows][vDim],
 //                   plan.partial_lse ptr to f32[slots][tile.rows]
+//   a batch whose lengths are in device memory, for the planner and the check of page tables
+//                   batch.q_indptr ptr to i32[requests + 1], batch.kv_len ptr to i32[requests],
+//                   batch.cache_indptr ptr to i32[requests + 1] (of a ragged cache), batch.requests i32,
+//                   batch.rows i32 (most query tokens), batch.tokens i32 (most cached tokens of a request),
+//                   batch.blocks i32, batch.least i32 (KV tiles of the smallest piece; 0: never split),
+//                   batch.fixed i32 (1: fixed pieces), batch.items i32, batch.slots i32, batch.merges i32
+//                   (capacities), batch.pages i32, batch.scratch ptr, batch.status ptr to i64
 //   a merge         states i32, and for K in [0, maxMergeStates): stateK.out.data ptr,
 //   stateK.out.stride_token
 //                   i64, stateK.out.stride_head i64, stateK.lse.data ptr to f32, stateK.lse.stride_token i64,
 //                   stateK.lse.stride_head i64; the merged state is the output's and the lse's own words
 //
-// Packed row r of a request is query token r / heads, head r % heads. A row tile is tile.rows consecutive
+// Packed row r of a request is query token r / heads, head r % heads; of a request and KV head of prefill it is, with n
+// = heads / kvHeads, query token r / n, head kvHead * n + r % n. A row tile is tile.rows consecutive
 // packed rows, the last one of a request possibly short. KV tile t covers tokens [t * tile.tokens, (t+1) *
 // tile.tokens).
 //
@@ -29,6 +39,11 @@
 // combine: grid.x = merges * tile.rows. Block b merges row b % tile.rows of merges[b / tile.rows]; it leaves
 // at
 //          once if the request has no such packed row.
+// planner: grid.x = 1. Writes the lists that makePlan() would write, work_indptr and merges filled up to
+//          their capacity. scratch has plannerScratchBytes(). What is wrong goes to *status, packed as
+//          PlannerStatus says, and the plan is then empty.
+// check:   grid.x = batch.requests. Block r writes to i32[requests][2] at scratch the first slot of request r
+//          whose page is not in [0, pages), and that page; -1 and 0 if there is none.
 // merge:   grid.x = query tokens * heads. Block b merges row (b / heads, b % heads) of the first `states`
 // states.
 #pragma once
@@ -44,7 +59,7 @@
 namespace mla {
 
 /// One piece of work of the main kernel: a row tile against a run of KV tiles (possibly none: an empty
-/// result).
+/// result). Prefill has row tiles of each KV head, and never splits one.
 struct WorkItem {
   int32_t request;
   int32_t row_begin;  ///< first packed row of the row tile, a multiple of tile.rows
@@ -55,8 +70,11 @@ struct WorkItem {
   int32_t query_begin; ///< first query token
   int32_t rows;        ///< packed rows
   int32_t kv_len;      ///< cached tokens
+  int32_t head;     ///< KV head; 0 in decode
+  int32_t kv_begin; ///< prefill: row of the request's first key and value
+  int32_t pad[2];
 };
-static_assert(sizeof(WorkItem) == 32);
+static_assert(sizeof(WorkItem) == 48);
 
 /// A row tile whose result is the merge of partial slots [slot_begin, slot_end).
 ///
@@ -79,6 +97,32 @@ struct PageDivision {
 /// For pageSize >= 1.
 PageDivision pageDivision(int32_t pageSize);
 
+/// The most pieces of a row tile with fixed pieces, and the least KV tiles of one.
+inline constexpr int fixedPieces = 16;
+inline constexpr int leastFixedPiece = 4;
+
+/// What the planner on the device refuses: code << 60 | index << 32 | value, an unsigned index of 28 bits and
+/// a 32-bit value.
+enum class PlannerStatus : uint32_t {
+  fine = 0,
+  indptrStart,      ///< q_indptr[0] = value
+  indptrOrder,      ///< q_indptr[index] = value, below the one before
+  queryRows,        ///< q_indptr[index] = value, above batch.rows
+  kvLenNegative,    ///< kv_len[index] = value
+  kvLenBeyondTable, ///< kv_len[index] = value, above batch.tokens
+  kvLenMismatch,    ///< kv_len[index] = value, unlike the cache indptr
+  items,            ///< value work items, above the capacity
+  slots,            ///< value partial results, above the capacity
+  merges,           ///< value row tiles to merge, above the capacity
+};
+
+/// Scratch memory of the planner for that many requests, row tiles and blocks. It holds, each aligned to 8
+/// bytes: the first row tile of each request i32[requests + 1], cuts i64[blocks + 1] before and after equal
+/// ones are joined, and where each row tile starts i64[row tiles + 1].
+constexpr int64_t plannerScratchBytes(int64_t requests, int64_t rowTiles, int64_t blocks) {
+  return 8 * (requests / 2 + 1 + 2 * (blocks + 1) + rowTiles + 1);
+}
+
 /// The C type of a parameter.
 enum class ParamType { pointer, i64, i32, f32 };
 
@@ -92,6 +136,9 @@ std::vector<Param> operandParams(const Operand &operand);
 
 /// All parameters that the plan can contribute, in the table's order.
 std::vector<Param> planParams();
+
+/// All parameters of a batch in device memory, in the table's order.
+std::vector<Param> batchParams();
 
 /// States that one launch of the merge entry takes.
 inline constexpr int maxMergeStates = 8;

@@ -2,6 +2,7 @@
 
 #include <atomic>
 #include <cstring>
+#include <map>
 #include <mutex>
 #include <utility>
 #include <vector>
@@ -69,6 +70,9 @@ public:
     std::memset(host(to), value, bytes);
   }
 
+  void *allocateHost(size_t bytes) override { return memory.allocate(bytes, "host memory"); }
+  void releaseHost(void *pointer) noexcept override { release(reinterpret_cast<DevicePtr>(pointer)); }
+
   std::unique_ptr<Module> load(std::string_view image) override {
     return std::make_unique<EmulatorModule>(options.loader ? options.loader(image) : entries);
   }
@@ -80,13 +84,18 @@ public:
   void launch(Module &module, const Launch &launch, void **params) override {
     emulator::Entry entry = static_cast<EmulatorModule &>(module).find(launch.entry);
     std::unique_lock lock(mutex);
-    if (recording)
-      return record(entry, launch, params);
+    if (auto recording = recordings.find(launch.stream); recording != recordings.end())
+      return record(*recording->second, entry, launch, params);
     start(entry, launch, params);
   }
 
-  bool capturing(Stream) override { return recording != nullptr; }
-  std::unique_ptr<Graph> capture(Stream, const std::function<void()> &record) override;
+  /// There is one order for everything; streams differ in what is being captured.
+  Stream createStream() override { return ++lastStream; }
+  bool capturing(Stream stream) override {
+    std::unique_lock lock(mutex);
+    return recordings.contains(stream);
+  }
+  std::unique_ptr<Graph> capture(Stream stream, const std::function<void()> &record) override;
 
   /// Runs a launch to its end.
   void start(emulator::Entry entry, const Launch &launch, void **params) {
@@ -97,6 +106,7 @@ public:
     config.sharedBytes = launch.sharedBytes;
     config.seed = options.seed;
     config.progress = options.progress;
+    config.overlap = launch.overlap;
     emulator::launch(memory, entry, params, config);
   }
 
@@ -119,11 +129,12 @@ public:
 private:
   static void *host(DevicePtr pointer) { return reinterpret_cast<void *>(pointer); }
 
-  void record(emulator::Entry entry, const Launch &launch, void **params) {
+  static void record(std::vector<Recorded> &into, emulator::Entry entry, const Launch &launch,
+                     void **params) {
     Recorded recorded{entry, launch, std::vector<uint64_t>(launch.params)};
     for (uint32_t i = 0; i < launch.params; ++i)
       std::memcpy(&recorded.values[i], params[i], sizeof(uint64_t));
-    recording.load()->push_back(std::move(recorded));
+    into.push_back(std::move(recorded));
   }
 
   friend class EmulatorGraph;
@@ -133,7 +144,8 @@ private:
   emulator::Memory memory;
   std::optional<emulator::Failure> late; ///< found by release()
   std::mutex mutex;                      ///< one launch at a time, as on one stream
-  std::atomic<std::vector<Recorded> *> recording = nullptr;
+  std::map<Stream, std::vector<Recorded> *> recordings; ///< of the streams that are being captured
+  std::atomic<Stream> lastStream = 0;
 };
 
 class EmulatorGraph : public Graph {
@@ -156,16 +168,20 @@ private:
   std::vector<Recorded> launches;
 };
 
-std::unique_ptr<Graph> EmulatorDevice::capture(Stream, const std::function<void()> &record) {
+std::unique_ptr<Graph> EmulatorDevice::capture(Stream stream, const std::function<void()> &record) {
   std::vector<Recorded> launches;
-  recording = &launches;
+  auto set = [&](bool on) {
+    std::unique_lock lock(mutex);
+    on ? void(recordings[stream] = &launches) : void(recordings.erase(stream));
+  };
+  set(true);
   try {
     record();
   } catch (...) {
-    recording = nullptr;
+    set(false);
     throw;
   }
-  recording = nullptr;
+  set(false);
   return std::make_unique<EmulatorGraph>(*this, std::move(launches));
 }
 

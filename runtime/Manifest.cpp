@@ -58,27 +58,39 @@ static Json write(const Entry &entry) {
   return {{"name", entry.name},
           {"threads", entry.threads},
           {"shared_bytes", entry.sharedBytes},
-          {"params", entry.params}};
+          {"params", entry.params},
+          {"overlaps", entry.overlaps}};
 }
 
 static Json write(const Scale &scale) { return {{"constant", scale.constant}, {"scalars", scale.scalars}}; }
 
+static Json write(const ScoreEdit &edit) {
+  return {{"steps", edit.steps}, {"value", edit.value}, {"keep", edit.keep}};
+}
+
 static Json write(const KernelInfo &kernel) {
   return {{"name", kernel.name},
           {"heads", kernel.heads},
+          {"kv_heads", kernel.kvHeads},
           {"qk_dim", kernel.qkDim},
           {"v_dim", kernel.vDim},
           {"v_offset", kernel.vOffset},
           {"compute", name(kernel.compute)},
           {"causal", kernel.causal},
+          {"window", kernel.window},
+          {"sink", kernel.sink},
+          {"sink_in_lse", kernel.sinkInLse},
           {"lse", name(kernel.lse)},
           {"score_scale", write(kernel.scoreScale)},
           {"value_scale", write(kernel.valueScale)},
+          {"score_edit", write(kernel.scoreEdit)},
           {"operands", writeList<Operand>(kernel.operands, write)},
           {"tile", write(kernel.tile)},
           {"main", write(kernel.main)},
           {"combine", write(kernel.combine)},
-          {"merge", write(kernel.merge)}};
+          {"merge", write(kernel.merge)},
+          {"planner", write(kernel.planner)},
+          {"check", write(kernel.check)}};
 }
 
 std::string toJson(const Manifest &manifest) {
@@ -193,6 +205,7 @@ Entry readEntry(const Reader &reader) {
   reader.readInteger("threads", entry.threads, 0);
   reader.readInteger("shared_bytes", entry.sharedBytes, 0);
   reader.read("params", entry.params);
+  reader.read("overlaps", entry.overlaps);
   return entry;
 }
 
@@ -201,6 +214,14 @@ Scale readScale(const Reader &reader) {
   reader.read("constant", scale.constant);
   reader.read("scalars", scale.scalars);
   return scale;
+}
+
+ScoreEdit readEdit(const Reader &reader) {
+  ScoreEdit edit;
+  reader.read("steps", edit.steps);
+  reader.read("value", edit.value);
+  reader.read("keep", edit.keep);
+  return edit;
 }
 
 } // namespace
@@ -229,6 +250,26 @@ static void checkScale(const KernelInfo &kernel, const Scale &scale, const std::
   }
 }
 
+/// Edits may read scalars and head values.
+static void checkEdit(const KernelInfo &kernel, const std::string &path) {
+  auto known = [&](std::string_view name) {
+    const Operand *operand = kernel.find(name);
+    return operand && (operand->role == Role::scalar || operand->role == Role::headValues);
+  };
+  if (std::string problem = problemOf(kernel.scoreEdit, known); !problem.empty())
+    invalid(path, problem, "steps of runtime/ScoreEdit.h");
+}
+
+static void checkSink(const KernelInfo &kernel, const std::string &path) {
+  const Operand *operand = kernel.find(kernel.sink);
+  if (!kernel.sink.empty() && (!operand || operand->role != Role::headValues))
+    invalid(path, kernel.sink, "the name of head values");
+  for (const Operand &values : kernel.operands)
+    if (values.role == Role::headValues && values.shape != std::vector<int64_t>{kernel.heads})
+      invalid(path, fmt::format("{} of shape [{}]", values.name, fmt::join(values.shape, ", ")),
+              fmt::format("[{}]", kernel.heads));
+}
+
 static void checkEntry(const KernelInfo &kernel, const Entry &entry, const std::string &path) {
   constexpr int mostThreads = 1024;
   if (entry.name.empty())
@@ -242,41 +283,65 @@ static void checkEntry(const KernelInfo &kernel, const Entry &entry, const std::
       invalid(path + ".params", param, "a word of the parameter vocabulary");
 }
 
-static void checkKernel(const KernelInfo &kernel, const Reader &reader) {
+/// A decode kernel's cache holds the values too; a prefill kernel has keys and values of as many heads.
+static void checkStored(const KernelInfo &kernel, const Reader &reader) {
+  if (kernel.isPrefill()) {
+    if (kernel.heads % kernel.kvHeads)
+      invalid(reader.pathOf("kv_heads"), std::to_string(kernel.kvHeads),
+              fmt::format("a divisor of the {} heads", kernel.heads));
+    checkShape(kernel, Role::key, {kernel.kvHeads, kernel.qkDim}, reader);
+    checkShape(kernel, Role::value, {kernel.kvHeads, kernel.vDim}, reader);
+    return;
+  }
   if (kernel.vOffset > kernel.qkDim - kernel.vDim)
     invalid(reader.pathOf("v_offset"), fmt::format("{} with v_dim {}", kernel.vOffset, kernel.vDim),
             fmt::format("such that the values lie within the {} cached dims", kernel.qkDim));
-  checkShape(kernel, Role::query, {kernel.heads, kernel.qkDim}, reader);
   checkShape(kernel, Role::cache, {kernel.qkDim}, reader);
+}
+
+static void checkKernel(const KernelInfo &kernel, const Reader &reader) {
+  checkStored(kernel, reader);
+  checkShape(kernel, Role::query, {kernel.heads, kernel.qkDim}, reader);
   checkShape(kernel, Role::output, {kernel.heads, kernel.vDim}, reader);
   if (kernel.lse != LseBase::none)
     checkShape(kernel, Role::lse, {kernel.heads}, reader);
   checkScale(kernel, kernel.scoreScale, reader.pathOf("score_scale"));
   checkScale(kernel, kernel.valueScale, reader.pathOf("value_scale"));
+  checkEdit(kernel, reader.pathOf("score_edit"));
+  checkSink(kernel, reader.pathOf("sink"));
   checkEntry(kernel, kernel.main, reader.pathOf("main"));
-  if (!kernel.combine.name.empty())
-    checkEntry(kernel, kernel.combine, reader.pathOf("combine"));
-  if (!kernel.merge.name.empty())
-    checkEntry(kernel, kernel.merge, reader.pathOf("merge"));
+  for (auto [entry, key] : {std::pair(&kernel.combine, "combine"),
+                            {&kernel.merge, "merge"},
+                            {&kernel.planner, "planner"},
+                            {&kernel.check, "check"}})
+    if (!entry->name.empty())
+      checkEntry(kernel, *entry, reader.pathOf(key));
 }
 
 static KernelInfo readKernel(const Reader &reader) {
   KernelInfo kernel;
   reader.read("name", kernel.name);
   reader.readInteger("heads", kernel.heads, 1);
+  reader.readInteger("kv_heads", kernel.kvHeads, 0);
   reader.readInteger("qk_dim", kernel.qkDim, 1);
   reader.readInteger("v_dim", kernel.vDim, 1);
   reader.readInteger("v_offset", kernel.vOffset, 0);
   reader.readEnum("compute", kernel.compute, parseDType);
   reader.read("causal", kernel.causal);
+  reader.readInteger("window", kernel.window, -1);
+  reader.read("sink", kernel.sink);
+  reader.read("sink_in_lse", kernel.sinkInLse);
   reader.readEnum("lse", kernel.lse, parseLseBase);
   kernel.scoreScale = readScale(reader.object("score_scale"));
   kernel.valueScale = readScale(reader.object("value_scale"));
+  kernel.scoreEdit = readEdit(reader.object("score_edit"));
   reader.readList("operands", kernel.operands, readOperand);
   kernel.tile = readTile(reader.object("tile"));
   kernel.main = readEntry(reader.object("main"));
   kernel.combine = readEntry(reader.object("combine"));
   kernel.merge = readEntry(reader.object("merge"));
+  kernel.planner = readEntry(reader.object("planner"));
+  kernel.check = readEntry(reader.object("check"));
   checkKernel(kernel, reader);
   return kernel;
 }

@@ -5,7 +5,7 @@
 //
 //   // mlac artefact 1 <bytes of json> <crc32 of json>
 //   // {
-//   //   "version": 1,
+//   //   "version": 2,
 //   // ...
 //   // mlac ptx <bytes of ptx> <crc32 of ptx>
 //   .version 8.7
@@ -14,6 +14,7 @@
 
 #include "mla/Types.h"
 #include "runtime/Error.h"
+#include "runtime/ScoreEdit.h"
 
 #include <cstdint>
 #include <optional>
@@ -23,7 +24,7 @@
 
 namespace mla {
 
-enum class Role { query, cache, scalar, output, lse };
+enum class Role { query, cache, key, value, scalar, headValues, output, lse };
 std::string_view name(Role role);
 std::optional<Role> parseRole(std::string_view text);
 
@@ -33,7 +34,8 @@ struct Operand {
   Role role = Role::query;
   Layout layout = Layout::ragged;
   DType dtype = DType::f32;
-  /// Shape of one token: query and output [heads, dim], cache [dim], lse [heads], scalar [].
+  /// Shape of one token: query and output [heads, dim], cache [dim], key and value [kvHeads, dim], lse and head values [heads],
+  /// scalar [].
   std::vector<int64_t> shape;
   /// Bytes that the base address and every stride (times the element size) are a multiple of.
   int alignment = 16;
@@ -57,6 +59,8 @@ struct Entry {
   int threads = 0;         ///< threads of a block
   int64_t sharedBytes = 0; ///< dynamic shared memory of a block
   std::vector<std::string> params;
+  /// Waits by itself for the launch before it (griddepcontrol.wait), and so may begin before that is done.
+  bool overlaps = false;
 
   bool operator==(const Entry &) const = default;
 };
@@ -69,33 +73,50 @@ struct Scale {
   bool operator==(const Scale &) const = default;
 };
 
-/// One kernel. Its meaning, per request, query token i and head h, over the cached rows c[j] that are visible
-/// (all of the request's, or with `causal` those with j <= i + kv_len - q_len):
+/// One kernel. Its meaning, per request, query token i at position p = i + kv_len - q_len and head h, over
+/// the cached rows c[j] that are visible (all of the request's; with `causal` those with j <= p, with a
+/// window those with j >= p - window, and those that the edit keeps):
 ///
-///   score[j] = scoreScale * sum_d q[i][h][d] * c[j][d]                    d < qkDim
-///   out[i][h][d] = valueScale * sum_j softmax(score)[j] * c[j][vOffset + d]   d < vDim
-///   lse[i][h] = log_base(sum_j exp(score[j]))
+///   score[j] = edit(scoreScale * sum_d q[i][h][d] * c[j][d])              d < qkDim
+///   weight[j] = exp(score[j]) / (exp(sink[h]) + sum_k exp(score[k]))      without exp(sink[h]) if there is
+///   none out[i][h][d] = valueScale * sum_j weight[j] * c[j][vOffset + d]           d < vDim lse[i][h] =
+///   log_base(sum_j exp(score[j])), with sinkInLse of exp(sink[h]) + that sum
 ///
-/// c holds decoded stored values. Without a visible row, out is 0 and lse is -inf.
+/// c holds decoded stored values. Without a visible row, out is 0 and the sum is 0, its lse -inf.
+///
+/// A decode kernel has a cache, a latent row that all heads share. A prefill kernel has a key and a value instead:
+/// c[j] is then the row of KV head h * kvHeads / heads in the key, and its values are that row in the value.
 struct KernelInfo {
   std::string name;
   int heads = 0;
+  int kvHeads = 0; ///< of a prefill kernel; they divide heads. 0: a decode kernel
   int qkDim = 0;
   int vDim = 0;
   int vOffset = 0;
   DType compute = DType::f16;
   bool causal = false;
+  int64_t window = -1; ///< tokens before a query's own that it sees; -1: all
+  std::string sink;    ///< the head values that are a logit more in the softmax's sum; empty: none
+  bool sinkInLse = false;
   LseBase lse = LseBase::none;
   Scale scoreScale;
   Scale valueScale;
+  ScoreEdit scoreEdit; ///< empty: scores are only scaled
   std::vector<Operand> operands;
   Tile tile;
   Entry main;    ///< walks the work list
   Entry combine; ///< merges partial results, one block a row; empty name: the kernel is never split
   Entry merge;   ///< merges outputs by their LSEs, one block a row; empty name: the kernel has no LSE
+  Entry planner; ///< plans a batch whose lengths are in device memory; empty name: only the host plans
+  Entry check;   ///< looks for bad page-table entries; empty name: the cache is not paged
 
   bool operator==(const KernelInfo &) const = default;
 
+  bool isPrefill() const { return kvHeads > 0; }
+  /// Query heads that share one cached row.
+  int headsPerKv() const { return isPrefill() ? heads / kvHeads : heads; }
+  /// What the scores are computed from: the cache, or the key.
+  const Operand &cached() const { return *find(isPrefill() ? Role::key : Role::cache); }
   /// The operand of that name, or null.
   const Operand *find(std::string_view operandName) const;
   /// The first operand of that role, or null.
@@ -103,7 +124,7 @@ struct KernelInfo {
 };
 
 /// The manifest version this library writes and the newest it reads.
-inline constexpr int manifestVersion = 1;
+inline constexpr int manifestVersion = 2;
 
 struct Manifest {
   int version = manifestVersion;

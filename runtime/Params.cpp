@@ -49,6 +49,15 @@ Values allValues(const KernelInfo &kernel, const BoundOperands &operands, const 
 
 } // namespace
 
+Launch launchOf(const Entry &entry) {
+  Launch launch;
+  launch.entry = entry.name;
+  launch.block = static_cast<uint32_t>(entry.threads);
+  launch.sharedBytes = static_cast<uint32_t>(entry.sharedBytes);
+  launch.params = static_cast<uint32_t>(entry.params.size());
+  return launch;
+}
+
 ParamList bindParams(const KernelInfo &kernel, const Entry &entry, const BoundOperands &operands,
                      const BoundPlan &plan) {
   Values known = allValues(kernel, operands, plan);

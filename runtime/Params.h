@@ -54,6 +54,9 @@ private:
   std::vector<void *> pointers;
 };
 
+/// A launch of that entry; grid and stream are left open.
+Launch launchOf(const Entry &entry);
+
 /// The parameters of `entry`, in its order. Throws Error unknownParameter for a word outside the vocabulary
 /// and missingOperand for an operand that is not bound.
 ParamList bindParams(const KernelInfo &kernel, const Entry &entry, const BoundOperands &operands,

@@ -4,6 +4,7 @@
 #include "runtime/Plan.h"
 
 #include "runtime/PlanCheck.h"
+#include "runtime/PrefillPlan.h"
 
 #include <algorithm>
 #include <limits>
@@ -13,26 +14,21 @@ namespace mla {
 int64_t visibleTokens(const KernelInfo &kernel, int64_t qLen, int64_t kvLen, int64_t rowEnd) {
   if (!kernel.causal)
     return kvLen;
-  int64_t lastToken = (rowEnd - 1) / kernel.heads;
+  int64_t lastToken = (rowEnd - 1) / kernel.headsPerKv();
   return std::clamp<int64_t>(lastToken + 1 + kvLen - qLen, 0, kvLen);
+}
+
+int64_t hiddenTokens(const KernelInfo &kernel, int64_t qLen, int64_t kvLen, int64_t row) {
+  if (kernel.window < 0)
+    return 0;
+  return std::clamp<int64_t>(row / kernel.headsPerKv() + kvLen - qLen - kernel.window, 0, kvLen);
 }
 
 namespace {
 
 constexpr int64_t int32Max = std::numeric_limits<int32_t>::max();
 
-/// A row tile with its place on the line.
-struct Unit {
-  int32_t request;
-  int32_t rowBegin;
-  int32_t tiles;
-  int32_t piece; ///< with fixed pieces, their length; else 0
-  int64_t start;
-
-  /// An empty row tile still has an output to write.
-  int64_t length() const { return std::max(tiles, 1); }
-  int64_t end() const { return start + length(); }
-};
+using Unit = PlanUnit;
 
 void requireInt32(const char *what, int64_t count) {
   if (count > int32Max)
@@ -40,10 +36,26 @@ void requireInt32(const char *what, int64_t count) {
                 "plan the batch in parts");
 }
 
+/// The most tokens that a row tile's window covers, rounded up to where its tiles start.
+int64_t windowTokens(const KernelInfo &kernel, int64_t kvLen) {
+  if (kernel.window < 0)
+    return kvLen;
+  int64_t queries = (kernel.tile.rows + kernel.heads - 1) / kernel.heads + 1;
+  return std::min(kvLen, kernel.window + queries + kernel.tile.tokens);
+}
+
+/// KV tiles of that many tokens. In 32 bits, which divide several times faster; lengths leave room for a
+/// tile.
+uint32_t tilesOf(const KernelInfo &kernel, int64_t tokens) {
+  auto tile = static_cast<uint32_t>(kernel.tile.tokens);
+  return (static_cast<uint32_t>(tokens) + tile - 1) / tile;
+}
+
 /// The length of a fixed piece: never below four tiles, or a merge costs more than the piece saves.
-int64_t fixedPiece(const KernelInfo &kernel, int64_t kvLen) {
-  int64_t tiles = (kvLen + kernel.tile.tokens - 1) / kernel.tile.tokens;
-  return std::max<int64_t>(4, (tiles + fixedPieces - 1) / fixedPieces);
+uint32_t fixedPiece(const KernelInfo &kernel, int64_t kvLen) {
+  // Not causal, the window is open to the right.
+  int64_t tokens = kernel.causal ? windowTokens(kernel, kvLen) : kvLen;
+  return std::max<uint32_t>(leastFixedPiece, (tilesOf(kernel, tokens) + fixedPieces - 1) / fixedPieces);
 }
 
 void appendRequest(const KernelInfo &kernel, int32_t request, int64_t qLen, int64_t kvLen, bool fixed,
@@ -53,9 +65,11 @@ void appendRequest(const KernelInfo &kernel, int32_t request, int64_t qLen, int6
   for (int64_t rowBegin = 0; rowBegin < rows; rowBegin += kernel.tile.rows) {
     int64_t rowEnd = std::min(rowBegin + kernel.tile.rows, rows);
     int64_t tokens = visibleTokens(kernel, qLen, kvLen, rowEnd);
-    int64_t tiles = (tokens + kernel.tile.tokens - 1) / kernel.tile.tokens;
+    int64_t end = tilesOf(kernel, tokens);
+    int64_t first = kernel.window < 0 ? 0 : std::min<int64_t>(hiddenTokens(kernel, qLen, kvLen, rowBegin) / kernel.tile.tokens, end);
     int64_t start = units.empty() ? 0 : units.back().end();
-    units.push_back({request, static_cast<int32_t>(rowBegin), static_cast<int32_t>(tiles), piece, start});
+    units.push_back({request, static_cast<int32_t>(rowBegin), static_cast<int32_t>(first),
+                     static_cast<int32_t>(end - first), piece, start});
   }
 }
 
@@ -63,13 +77,11 @@ bool splits(const KernelInfo &kernel, const PlanRequest &request) {
   return request.split && !kernel.combine.name.empty();
 }
 
-std::vector<Unit> listUnits(const KernelInfo &kernel, const PlanRequest &request) {
-  std::vector<Unit> units;
+void listUnits(const KernelInfo &kernel, const PlanRequest &request, std::vector<Unit> &units) {
   bool fixed = request.fixedPieces && splits(kernel, request);
   for (size_t r = 0; r < request.kvLen.size(); ++r)
     appendRequest(kernel, static_cast<int32_t>(r), request.qIndptr[r + 1] - request.qIndptr[r],
                   request.kvLen[r], fixed, units);
-  return units;
 }
 
 /// Chooses where the line is cut.
@@ -95,9 +107,12 @@ public:
 
 private:
   int64_t sensiblePieces() const {
+    if (leastPiece > std::numeric_limits<uint32_t>::max())
+      return static_cast<int64_t>(units.size());
+    auto least = static_cast<uint32_t>(leastPiece);
     int64_t pieces = 0;
     for (const Unit &unit : units)
-      pieces += std::max<int64_t>(1, unit.length() / leastPiece);
+      pieces += std::max<uint32_t>(1, static_cast<uint32_t>(unit.length()) / least);
     return pieces;
   }
 
@@ -123,65 +138,82 @@ private:
 /// Turns units and cuts into work items, partial slots and merges.
 class ListWriter {
 public:
-  ListWriter(Plan &plan, const std::vector<Unit> &units, int32_t heads) : plan(plan), units(units), heads(heads) {}
+  ListWriter(Plan &plan, std::span<WorkItem> work, int64_t heads)
+      : plan(plan), work(work), heads(static_cast<int32_t>(heads)), unit(plan.units.data()) {}
 
   void writeBlock(int64_t begin, int64_t end) {
-    plan.workIndptr.push_back(static_cast<int32_t>(plan.work.size()));
+    plan.workIndptr.push_back(static_cast<int32_t>(plan.items));
     while (begin < end) {
-      const Unit &unit = units[current];
-      int64_t pieceEnd = std::min(end, endOfPiece(unit, begin));
-      writePiece(unit, begin, pieceEnd);
-      begin = pieceEnd;
-      if (pieceEnd == unit.end())
-        ++current;
+      int64_t unitEnd = unit->end(), reach = std::min(end, unitEnd);
+      begin = writePieces(begin, reach);
+      if (reach == unitEnd)
+        ++unit;
     }
   }
 
 private:
-  static int64_t endOfPiece(const Unit &unit, int64_t position) {
-    if (unit.piece == 0)
-      return unit.end();
-    return std::min(position + unit.piece - (position - unit.start) % unit.piece, unit.end());
+  /// The pieces of the unit within [begin, end): one, or as many fixed ones. Cuts are at the ends of fixed
+  /// pieces.
+  int64_t writePieces(int64_t begin, int64_t end) {
+    int64_t step = unit->piece ? unit->piece : end - begin;
+    if (begin == unit->start && end == unit->end() && end - begin <= step) {
+      writeItem(begin, end, -1);
+      return end;
+    }
+    // Pieces of one unit come in order, so its slots are neighbours.
+    auto slot = static_cast<int32_t>(plan.slots);
+    if (begin == unit->start)
+      plan.merges.push_back({unit->request, unit->rowBegin, slot, slot});
+    for (; begin < end; begin += step)
+      writeItem(begin, std::min(begin + step, end), slot++);
+    plan.slots = plan.merges.back().slot_end = slot;
+    return end;
   }
 
-  void writePiece(const Unit &unit, int64_t begin, int64_t end) {
-    auto tileBegin = static_cast<int32_t>(begin - unit.start);
-    auto tileEnd = static_cast<int32_t>(std::min<int64_t>(end - unit.start, unit.tiles));
-    bool whole = begin == unit.start && end == unit.end();
-    int32_t slot = whole ? -1 : takeSlot(unit, begin == unit.start);
-    int32_t queryBegin = plan.qIndptr[unit.request];
-    int32_t rows = (plan.qIndptr[unit.request + 1] - queryBegin) * heads;
-    plan.work.push_back(
-        {unit.request, unit.rowBegin, tileBegin, tileEnd, slot, queryBegin, rows, plan.kvLen[unit.request]});
+  void writeItem(int64_t begin, int64_t end, int32_t slot) {
+    auto tileBegin = static_cast<int32_t>(unit->firstTile + begin - unit->start);
+    auto tileEnd = static_cast<int32_t>(unit->firstTile + std::min<int64_t>(end - unit->start, unit->tiles));
+    auto item = static_cast<size_t>(plan.items++);
+    int32_t queryBegin = plan.qIndptr[unit->request], rows = (plan.qIndptr[unit->request + 1] - queryBegin) * heads;
+    if (item < work.size())
+      work[item] = {unit->request, unit->rowBegin, tileBegin, tileEnd, slot, queryBegin, rows,
+                    plan.kvLen[unit->request], 0, 0, {}};
     plan.tiles += tileEnd - tileBegin;
   }
 
-  /// Pieces of one unit come in order, so its slots are neighbours.
-  int32_t takeSlot(const Unit &unit, bool first) {
-    auto slot = static_cast<int32_t>(plan.slots++);
-    if (first)
-      plan.merges.push_back({unit.request, unit.rowBegin, slot, slot});
-    plan.merges.back().slot_end = slot + 1;
-    return slot;
-  }
-
   Plan &plan;
-  const std::vector<Unit> &units;
+  std::span<WorkItem> work;
   int32_t heads;
-  size_t current = 0;
+  const Unit *unit;
 };
 
-void writeLists(const KernelInfo &kernel, const PlanRequest &request, const std::vector<Unit> &units,
-                Plan &plan) {
+/// Where the line is cut; keeps to what 32 bits can count.
+std::vector<int64_t> cutLine(const KernelInfo &kernel, const PlanRequest &request,
+                             const std::vector<Unit> &units) {
+  if (units.empty())
+    return {0};
   int64_t leastPiece = splits(kernel, request) ? std::max(request.minTilesPerPiece, 1) : units.back().end();
-  std::vector<int64_t> cuts = Cutter(units, leastPiece).cuts(request.blocks);
-  int64_t pieces = units.front().piece > 0 ? fixedPieces : 1;
-  requireInt32("the number of work items",
-               static_cast<int64_t>(units.size()) * pieces + static_cast<int64_t>(cuts.size()));
-  ListWriter writer(plan, units, static_cast<int32_t>(kernel.heads));
+  return Cutter(units, leastPiece).cuts(request.blocks);
+}
+
+int64_t mostItems(const std::vector<Unit> &units, const std::vector<int64_t> &cuts) {
+  int64_t pieces = !units.empty() && units.front().piece > 0 ? fixedPieces : 1;
+  return static_cast<int64_t>(units.size()) * pieces + static_cast<int64_t>(cuts.size());
+}
+
+void writeDecodeLists(const KernelInfo &kernel, const PlanRequest &request, Plan &plan,
+                      std::optional<std::span<WorkItem>> work) {
+  listUnits(kernel, request, plan.units);
+  std::vector<int64_t> cuts = cutLine(kernel, request, plan.units);
+  requireInt32("the number of work items", mostItems(plan.units, cuts));
+  if (!work)
+    plan.work.resize(static_cast<size_t>(mostItems(plan.units, cuts)));
+  ListWriter writer(plan, work.value_or(plan.work), kernel.heads);
   for (size_t i = 0; i + 1 < cuts.size(); ++i)
     writer.writeBlock(cuts[i], cuts[i + 1]);
   plan.grid = static_cast<int64_t>(cuts.size()) - 1;
+  for (const Unit &unit : plan.units)
+    plan.skippedTiles += unit.firstTile;
 }
 
 void computeSizes(const KernelInfo &kernel, Plan &plan) {
@@ -194,17 +226,45 @@ void computeSizes(const KernelInfo &kernel, Plan &plan) {
 
 } // namespace
 
-Plan makePlan(const KernelInfo &kernel, const PlanRequest &request) {
+/// An empty plan with the memory of an old one.
+static void clear(Plan &plan) {
+  Plan old = std::move(plan);
+  plan = {};
+  auto reuse = [](auto &from, auto &to) {
+    from.clear();
+    to.swap(from);
+  };
+  reuse(old.workIndptr, plan.workIndptr);
+  reuse(old.merges, plan.merges);
+  reuse(old.units, plan.units);
+  reuse(old.qIndptr, plan.qIndptr);
+  reuse(old.kvLen, plan.kvLen);
+}
+
+static void makePlan(const KernelInfo &kernel, const PlanRequest &request, Plan &plan,
+                     std::optional<std::span<WorkItem>> work) {
   checkPlanRequest(kernel, request);
-  Plan plan;
+  clear(plan);
   plan.qIndptr.assign(request.qIndptr.begin(), request.qIndptr.end());
   plan.kvLen.assign(request.kvLen.begin(), request.kvLen.end());
   plan.pageSize = request.pageSize;
-  std::vector<Unit> units = listUnits(kernel, request);
-  if (!units.empty())
-    writeLists(kernel, request, units, plan);
-  plan.workIndptr.push_back(static_cast<int32_t>(plan.work.size()));
+  if (kernel.isPrefill())
+    writePrefillLists(kernel, request, plan, work);
+  else
+    writeDecodeLists(kernel, request, plan, work);
+  plan.workIndptr.push_back(static_cast<int32_t>(plan.items));
+  if (!work)
+    plan.work.resize(static_cast<size_t>(plan.items));
   computeSizes(kernel, plan);
+}
+
+void makePlan(const KernelInfo &kernel, const PlanRequest &request, Plan &into, std::span<WorkItem> work) {
+  makePlan(kernel, request, into, std::optional(work));
+}
+
+Plan makePlan(const KernelInfo &kernel, const PlanRequest &request) {
+  Plan plan;
+  makePlan(kernel, request, plan, std::nullopt);
   return plan;
 }
 

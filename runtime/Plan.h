@@ -3,6 +3,7 @@
 
 #include "runtime/Abi.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -35,8 +36,19 @@ struct PlanRequest {
   bool fixedPieces = false;
 };
 
-/// The most pieces of a row tile with PlanRequest::fixedPieces.
-inline constexpr int fixedPieces = 16;
+/// A row tile on the planner's line of KV tiles.
+struct PlanUnit {
+  int32_t request;
+  int32_t rowBegin;
+  int32_t firstTile; ///< those before lie outside the window
+  int32_t tiles;
+  int32_t piece; ///< with fixed pieces, their length; else 0
+  int64_t start;
+
+  /// An empty row tile still has an output to write.
+  int64_t length() const { return std::max(tiles, 1); }
+  int64_t end() const { return start + length(); }
+};
 
 /// A work list and everything else a launch needs, in host memory. An empty batch has grid 0: nothing is
 /// launched.
@@ -44,31 +56,38 @@ struct Plan {
   std::vector<int32_t> qIndptr;
   std::vector<int32_t> kvLen;
   std::vector<int32_t> workIndptr; ///< [grid + 1]
-  std::vector<WorkItem> work;      ///< every (row tile, KV tile) of the batch exactly once
+  std::vector<WorkItem>
+      work; ///< every (row tile, KV tile) of the batch exactly once, unless written elsewhere
   std::vector<MergeItem> merges;   ///< one for each row tile cut into several pieces
   int32_t pageSize = 0;
 
   int64_t grid = 0;        ///< blocks of the main kernel; each has at least one item
   int64_t combineGrid = 0; ///< blocks of the combine kernel
+  int64_t items = 0;       ///< work items
   int64_t slots = 0;       ///< partial results
   int64_t tiles = 0;       ///< KV tiles over all items
+  int64_t skippedTiles = 0; ///< KV tiles before the windows of their row tiles, which no item visits
 
   int64_t partialOutBytes = 0; ///< exact
   int64_t partialLseBytes = 0; ///< exact
+
+  std::vector<PlanUnit> units; ///< what the lists were made from
 };
 
 /// Splits a batch evenly. Throws Error (see the codes under "Plans"), naming the field, its value and what is
 /// allowed; KernelInfo is taken to be valid, as readArtefact() leaves it.
 Plan makePlan(const KernelInfo &kernel, const PlanRequest &request);
-
-/// The debugging check of a page table: every entry that a request of `kvLen` tokens uses must be in [0,
-/// pages). Entries past that are not looked at. `table` is [batch][tableStride]. Throws Error pageEntry,
-/// or tableGeometry for a table that is too small.
-void checkPageTable(std::span<const int32_t> table, int64_t tableStride, std::span<const int32_t> kvLen,
-                    int32_t pageSize, int64_t pages);
+/// The same over an old plan, whose memory it takes over, with the work items written to `work` and not to
+/// Plan::work: large lists cost more to allocate and to copy than to make. Items that do not fit are counted
+/// and not written. After an Error the plan is to be thrown away.
+void makePlan(const KernelInfo &kernel, const PlanRequest &request, Plan &into, std::span<WorkItem> work);
 
 /// Cached tokens that the packed rows before `rowEnd` of a request can see: what bounds a row tile's KV
 /// tiles.
 int64_t visibleTokens(const KernelInfo &kernel, int64_t qLen, int64_t kvLen, int64_t rowEnd);
+
+/// Cached tokens before the first that packed row `row` of a request can see; a window starts the row tile's
+/// KV tiles there.
+int64_t hiddenTokens(const KernelInfo &kernel, int64_t qLen, int64_t kvLen, int64_t row);
 
 } // namespace mla

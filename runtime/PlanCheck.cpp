@@ -35,14 +35,15 @@ static void checkQueryRows(const KernelInfo &kernel, const PlanRequest &request)
                 std::to_string(request.qIndptr.back()),
                 fmt::format("{}, the rows of the query", *request.queryTokens),
                 "pass the query that the offsets describe");
-  int64_t rowTiles = 0;
   for (size_t r = 0; r + 1 < request.qIndptr.size(); ++r) {
-    int64_t rows = int64_t{request.qIndptr[r + 1] - request.qIndptr[r]} * kernel.heads;
-    rowTiles += rows / kernel.tile.rows + 1;
+    int64_t rows = int64_t{request.qIndptr[r + 1] - request.qIndptr[r]} * kernel.headsPerKv();
     if (rows > int32Max - kernel.tile.rows)
       throw Error(Code::tooLarge, fmt::format("query rows x heads of request {}", r), std::to_string(rows),
                   fmt::format("at most {}", int32Max - kernel.tile.rows), "split the request");
   }
+  // At most: each request's last one may be short.
+  int64_t rowTiles = int64_t{request.qIndptr.back()} * kernel.heads / kernel.tile.rows +
+                     static_cast<int64_t>(request.qIndptr.size()) * std::max(kernel.kvHeads, 1);
   if (rowTiles > int32Max)
     throw Error(Code::tooLarge, "row tiles of the batch", std::to_string(rowTiles),
                 fmt::format("at most {}", int32Max), "plan the batch in parts");
@@ -64,7 +65,7 @@ static void checkKvLengths(const KernelInfo &kernel, const PlanRequest &request)
   }
 }
 
-static void checkGeometry(const PlanRequest &request) {
+void checkGeometry(const PlanRequest &request) {
   if (request.pageSize < 1)
     throw Error(Code::pageSize, "page_size", std::to_string(request.pageSize), "at least 1",
                 "pass the tokens of one page of the cache");
@@ -75,17 +76,22 @@ static void checkGeometry(const PlanRequest &request) {
                 fmt::format("between 0 and {}", int32Max));
 }
 
+int64_t tableTokens(const PlanRequest &request, int64_t most) {
+  // The quotient, since the product could leave 64 bits.
+  return request.tableColumns > most / request.pageSize ? most : request.tableColumns * request.pageSize;
+}
+
 static void checkPaged(const PlanRequest &request) {
   checkGeometry(request);
+  int64_t most = tableTokens(request, int32Max);
   for (size_t r = 0; r < request.kvLen.size(); ++r) {
     int64_t length = request.kvLen[r];
-    int64_t used = (length + request.pageSize - 1) / request.pageSize;
-    if (used > request.tableColumns)
+    if (length > most)
       throw Error(Code::kvLenBeyondTable, element("kv_len", r), std::to_string(length),
                   fmt::format("at most {} table columns x {} tokens of a page", request.tableColumns,
                               request.pageSize),
                   "pass a wider page table");
-    if (used > 0 && request.pages == 0)
+    if (length > 0 && request.pages == 0)
       throw Error(Code::poolSize, "pages", "0", fmt::format("at least 1, for kv_len[{}] = {}", r, length));
   }
 }
@@ -110,33 +116,12 @@ void checkPlanRequest(const KernelInfo &kernel, const PlanRequest &request) {
                 "pass multiprocessors x blocks of one");
   checkQueryRows(kernel, request);
   checkKvLengths(kernel, request);
-  const Operand *cache = kernel.find(Role::cache);
-  if (!cache)
+  if (!kernel.find(kernel.isPrefill() ? Role::key : Role::cache))
     throw Error(Code::missingOperand, "kernel " + kernel.name, "without a cache", "a kernel with one");
-  if (cache->layout == Layout::paged)
+  if (kernel.cached().layout == Layout::paged)
     checkPaged(request);
   else
     checkRagged(request);
-}
-
-void checkPageTable(std::span<const int32_t> table, int64_t tableStride, std::span<const int32_t> kvLen,
-                    int32_t pageSize, int64_t pages) {
-  if (pageSize < 1)
-    throw Error(Code::pageSize, "page_size", std::to_string(pageSize), "at least 1");
-  for (size_t r = 0; r < kvLen.size(); ++r) {
-    int64_t used = (int64_t{kvLen[r]} + pageSize - 1) / pageSize;
-    int64_t row = static_cast<int64_t>(r) * tableStride;
-    if (used > tableStride || row + used > static_cast<int64_t>(table.size()))
-      throw Error(Code::tableGeometry, fmt::format("row {} of the page table", r),
-                  fmt::format("shorter than the {} entries it uses", used), "as wide as that");
-    for (int64_t slot = 0; slot < used; ++slot) {
-      int32_t page = table[row + slot];
-      if (page < 0 || page >= pages)
-        throw Error(Code::pageEntry, fmt::format("page table entry (request {}, slot {})", r, slot),
-                    std::to_string(page), fmt::format("in [0, {})", pages),
-                    fmt::format("request {} has {} tokens and uses {} entries", r, kvLen[r], used));
-    }
-  }
 }
 
 } // namespace mla

@@ -29,6 +29,7 @@ std::string RunStats::toJson() const {
                {"grid", grid},
                {"items", items},
                {"tiles", tiles},
+               {"tiles_skipped", skippedTiles},
                {"splits", splits},
                {"slots", slots},
                {"workspace_bytes", workspaceBytes},
@@ -60,6 +61,8 @@ std::string RunStats::toText() const {
       "work: {} blocks, {} items, {} tiles, {} row tiles split into {} partials ({} bytes)\n"
       "cache: {} bytes owned, {} bytes covered by the work",
       kernel, device, grid, items, tiles, splits, slots, workspaceBytes, cacheBytesOwned, cacheBytesRead);
+  if (skippedTiles)
+    text += fmt::format("; {} tiles outside of the window are not visited", skippedTiles);
   if (cacheBytesLoaded)
     text += fmt::format(", {} bytes loaded", *cacheBytesLoaded);
   text += '\n';

@@ -1,6 +1,7 @@
 #include "runtime/Runner.h"
 
 #include "runtime/Params.h"
+#include "runtime/Trace.h"
 
 #include <algorithm>
 #include <cstring>
@@ -44,9 +45,9 @@ public:
     }
   }
 
-  /// Start of the allocation of that role's buffer.
-  DevicePtr allocation(const HostOperands &host, Role role) const {
-    return buffers[static_cast<size_t>(host.find(role) - host.tensors.data())].get();
+  /// Start of the allocation of that tensor.
+  DevicePtr allocation(const HostOperands &host, const HostTensor &tensor) const {
+    return buffers[static_cast<size_t>(&tensor - host.tensors.data())].get();
   }
 
 private:
@@ -93,11 +94,6 @@ private:
   Buffer qIndptr, kvLen, workIndptr, work, merges, partialOut, partialLse;
 };
 
-Launch launchOf(const Entry &entry, int64_t grid) {
-  return {entry.name, static_cast<uint32_t>(grid), static_cast<uint32_t>(entry.threads),
-          static_cast<uint32_t>(entry.sharedBytes)};
-}
-
 PlanRequest requestOf(const HostOperands &operands, const RunConfig &config, int blocks) {
   PlanRequest request;
   request.qIndptr = operands.qIndptr;
@@ -112,40 +108,68 @@ PlanRequest requestOf(const HostOperands &operands, const RunConfig &config, int
   return request;
 }
 
+/// The calls that a host program would have made. Operands are made of the types that are declared.
+TraceCall traceOf(const KernelInfo &kernel, const Plan &plan) {
+  int64_t cached = 0;
+  for (int32_t length : plan.kvLen)
+    cached += length;
+  TraceTypes types = declaredTypes(kernel);
+  return {kernel.name, types, types, static_cast<int64_t>(plan.kvLen.size()), plan.qIndptr.back(), cached};
+}
+
+/// The tensors that hold cached rows: the cache, or keys and values.
+std::vector<const HostTensor *> cachedTensors(const HostOperands &host) {
+  std::vector<const HostTensor *> tensors;
+  for (Role role : {Role::cache, Role::key, Role::value})
+    if (const HostTensor *tensor = host.find(role))
+      tensors.push_back(tensor);
+  return tensors;
+}
+
 /// A planned batch, ready to be launched any number of times.
 class PlannedRun {
 public:
   PlannedRun(Device &device, Module &module, const KernelInfo &kernel, const Plan &plan,
-             const HostOperands &operands)
-      : device(device), module(module), kernel(kernel), plan(plan), onDevice(device, kernel, operands),
+             const HostOperands &operands, bool overlap)
+      : device(device), module(module), kernel(kernel), plan(plan),
+        overlap(overlap && kernel.combine.overlaps), onDevice(device, kernel, operands),
         planOnDevice(device, plan) {
     addParams(onDevice.operands());
   }
 
   /// Adds copies of the cache, with the same contents at other addresses, that the launches take in turn.
   void addCopies(const HostOperands &host, int64_t count) {
-    const HostTensor &cache = *host.find(Role::cache);
     for (int64_t i = 0; i < count; ++i) {
-      Buffer &buffer = copies.emplace_back(upload(device, cache.bytes, cache.operand.name));
       BoundOperands bound = onDevice.operands();
-      bound[cache.operand.name].data = buffer.get() + static_cast<uint64_t>(cache.offset);
+      for (const HostTensor *cached : cachedTensors(host)) {
+        Buffer &buffer = copies.emplace_back(upload(device, cached->bytes, cached->operand.name));
+        bound[cached->operand.name].data = buffer.get() + static_cast<uint64_t>(cached->offset);
+      }
       addParams(bound);
     }
   }
 
   /// Launches on the cache's copy number `turn`, modulo their number.
   void launch(int turn) {
+    if (isTraced(TraceLevel::run))
+      traceCall(TraceLevel::run, traceOf(kernel, plan));
     auto &[main, combine] = params[static_cast<size_t>(turn) % params.size()];
     if (plan.grid > 0)
-      start(kernel.main, plan.grid, main);
+      start(kernel.main, plan.grid, main, /*mayOverlap=*/false);
     if (plan.combineGrid > 0)
-      start(kernel.combine, plan.combineGrid, combine);
+      start(kernel.combine, plan.combineGrid, combine, overlap);
   }
 
   const DeviceOperands &operands() const { return onDevice; }
 
-  uint64_t bytesLoaded(const HostOperands &host) const {
-    uint64_t sum = device.bytesRead(onDevice.allocation(host, Role::cache)).value_or(0);
+  /// Bytes of cached rows that all launches loaded; empty on a device that does not count them.
+  std::optional<uint64_t> bytesLoaded(const HostOperands &host) const {
+    uint64_t sum = 0;
+    for (const HostTensor *cached : cachedTensors(host))
+      if (std::optional<uint64_t> loaded = device.bytesRead(onDevice.allocation(host, *cached)))
+        sum += *loaded;
+      else
+        return std::nullopt;
     for (const Buffer &copy : copies)
       sum += device.bytesRead(copy.get()).value_or(0);
     return sum;
@@ -157,9 +181,10 @@ private:
                         bindParams(kernel, kernel.combine, bound, planOnDevice.bound()));
   }
 
-  void start(const Entry &entry, int64_t grid, ParamList &list) {
-    Launch launch = launchOf(entry, grid);
-    launch.params = static_cast<uint32_t>(list.size());
+  void start(const Entry &entry, int64_t grid, ParamList &list, bool mayOverlap) {
+    Launch launch = launchOf(entry);
+    launch.grid = static_cast<uint32_t>(grid);
+    launch.overlap = mayOverlap;
     device.launch(module, launch, list.data());
   }
 
@@ -167,6 +192,7 @@ private:
   Module &module;
   const KernelInfo &kernel;
   const Plan &plan;
+  bool overlap;
   DeviceOperands onDevice;
   DevicePlan planOnDevice;
   std::vector<Buffer> copies;
@@ -190,22 +216,31 @@ int64_t copiesFor(const RunConfig &config, bool timed, int64_t bytes) {
 /// Launches, measures, and brings the outputs back.
 void execute(Device &device, PlannedRun &planned, const RunConfig &config, HostOperands &operands,
              RunStats &stats) {
-  constexpr int64_t leastLaunches = 5; // of a reading
+  constexpr int64_t leastLaunches = 20; // of a reading: its start and end are then a small part
   stats.copies = copiesFor(config, tellsTime(device), stats.cacheBytesOwned);
-  stats.copyBytes = static_cast<int64_t>(operands.find(Role::cache)->bytes.size());
+  for (const HostTensor *cached : cachedTensors(operands))
+    stats.copyBytes += static_cast<int64_t>(cached->bytes.size());
   planned.addCopies(operands, stats.copies - 1);
   auto round = static_cast<int>((leastLaunches + stats.copies - 1) / stats.copies * stats.copies);
   stats.time = measure(device, [&](int turn) { planned.launch(turn); }, config.repeat, round);
   planned.operands().download(operands);
 }
 
+/// Bytes of a token's rows that one head reads.
+int64_t rowBytesOf(const KernelInfo &kernel) {
+  if (!kernel.isPrefill())
+    return kernel.qkDim * bytes(kernel.cached().dtype);
+  return kernel.qkDim * bytes(kernel.cached().dtype) + kernel.vDim * bytes(kernel.find(Role::value)->dtype);
+}
+
 int64_t bytesCovered(const KernelInfo &kernel, const Plan &plan, int64_t rowBytes) {
   int64_t tokens = 0;
   for (const WorkItem &item : plan.work) {
     int64_t qLen = plan.qIndptr[item.request + 1] - plan.qIndptr[item.request];
-    int64_t rowEnd = std::min(int64_t{item.row_begin} + kernel.tile.rows, qLen * kernel.heads);
+    int64_t rowEnd = std::min(int64_t{item.row_begin} + kernel.tile.rows, qLen * kernel.headsPerKv());
     int64_t visible = visibleTokens(kernel, qLen, plan.kvLen[item.request], rowEnd);
     int64_t begin = int64_t{item.tile_begin} * kernel.tile.tokens;
+    // What is hidden from all rows of the row tile still lies in the first tile, and is read.
     tokens += std::max<int64_t>(0, std::min(int64_t{item.tile_end} * kernel.tile.tokens, visible) - begin);
   }
   return tokens * rowBytes;
@@ -213,19 +248,19 @@ int64_t bytesCovered(const KernelInfo &kernel, const Plan &plan, int64_t rowByte
 
 RunStats describe(const Device &device, const KernelInfo &kernel, const Plan &plan) {
   RunStats stats;
-  const Operand &cache = *kernel.find(Role::cache);
-  int64_t rowBytes = cache.shape[0] * bytes(cache.dtype);
+  int64_t rowBytes = rowBytesOf(kernel);
   stats.device = device.name();
   stats.kernel = kernel.name;
   stats.grid = plan.grid;
   stats.items = static_cast<int64_t>(plan.work.size());
   stats.tiles = plan.tiles;
+  stats.skippedTiles = plan.skippedTiles;
   stats.splits = static_cast<int64_t>(plan.merges.size());
   stats.slots = plan.slots;
   stats.workspaceBytes = plan.partialOutBytes + plan.partialLseBytes;
   stats.cacheBytesRead = bytesCovered(kernel, plan, rowBytes);
   for (int32_t length : plan.kvLen)
-    stats.cacheBytesOwned += length * rowBytes;
+    stats.cacheBytesOwned += length * rowBytes * std::max(kernel.kvHeads, 1);
   return stats;
 }
 
@@ -246,14 +281,16 @@ std::vector<uint8_t> packed(const HostTensor &tensor) {
 
 RunStats run(Device &device, Module &module, const KernelInfo &kernel, const RunConfig &config,
              HostOperands &operands) {
-  int blocks = config.blocks ? config.blocks : device.residentBlocks(module, launchOf(kernel.main, 1));
+  int blocks = config.blocks ? config.blocks : device.residentBlocks(module, launchOf(kernel.main));
   Plan plan = makePlan(kernel, requestOf(operands, config, blocks));
+  if (isTraced(TraceLevel::plan))
+    traceCall(TraceLevel::plan, traceOf(kernel, plan));
   RunStats stats = describe(device, kernel, plan);
   {
-    PlannedRun planned(device, module, kernel, plan, operands);
+    PlannedRun planned(device, module, kernel, plan, operands, config.overlap);
     execute(device, planned, config, operands, stats);
-    if (device.bytesRead(planned.operands().allocation(operands, Role::cache)))
-      stats.cacheBytesLoaded = static_cast<int64_t>(planned.bytesLoaded(operands)) / stats.time.launches;
+    if (std::optional<uint64_t> loaded = planned.bytesLoaded(operands))
+      stats.cacheBytesLoaded = static_cast<int64_t>(*loaded) / stats.time.launches;
   }
   device.synchronize(); // after the buffers' release, which can find faults too
   return stats;

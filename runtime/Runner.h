@@ -15,6 +15,7 @@ struct RunConfig {
   int32_t pageSize = 64;       ///< of a paged cache
   uint64_t seed = 0;
   bool packed = false; ///< no gaps between rows and pages: for measuring
+  int checkEvery = 1; ///< of each request's query tokens every n-th is compared, the last one always
   int repeat =
       1; ///< readings of the time (launches, on a device without time); the outputs are the last launch's
   /// Repeated launches walk through copies of the cache until they have read as many bytes, so that no cache
@@ -22,9 +23,10 @@ struct RunConfig {
   std::optional<int64_t> rotate = {};
   int blocks = 0;                       ///< blocks the plan spreads over; 0: what the device runs at once
   bool split = true;                    ///< may a row tile be cut over several blocks?
+  bool overlap = true;                  ///< may the combine begin before the main kernel's end?
   std::optional<double> tolerance = {}; ///< of a row's output; if not given, what the compute type allows
 
-  reference::BatchShape batchShape() const { return {qLens, kvLens, pageSize, seed, packed}; }
+  reference::BatchShape batchShape() const { return {qLens, kvLens, pageSize, seed, packed, checkEvery}; }
 };
 
 /// Bytes between two reads of the same byte: several times the L2 of any card.
@@ -37,6 +39,7 @@ struct RunStats {
   int64_t grid = 0;
   int64_t items = 0;
   int64_t tiles = 0;           ///< (row tile, KV tile) pairs
+  int64_t skippedTiles = 0;    ///< pairs outside of the window
   int64_t splits = 0;          ///< row tiles cut over several blocks
   int64_t slots = 0;           ///< partial results
   int64_t workspaceBytes = 0;  ///< for the partial results

@@ -103,8 +103,8 @@ TraceTypes declaredTypes(const KernelInfo &kernel) {
   TraceTypes types;
   if (const Operand *query = kernel.find(Role::query))
     types.query = query->dtype;
-  if (const Operand *cache = kernel.find(Role::cache))
-    types.storage = cache->dtype;
+  if (const Operand *stored = kernel.find(kernel.isPrefill() ? Role::key : Role::cache))
+    types.storage = stored->dtype;
   types.compute = kernel.compute;
   return types;
 }

@@ -25,7 +25,7 @@ enum class TraceLevel { off, plan, run };
 /// Element types of one kernel's operands and arithmetic.
 struct TraceTypes {
   DType query = DType::f32;
-  DType storage = DType::f32; ///< of the cache
+  DType storage = DType::f32; ///< of the cache, or the key
   DType compute = DType::f32;
 
   bool operator==(const TraceTypes &) const = default;

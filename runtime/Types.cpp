@@ -16,9 +16,12 @@ static constexpr Names<DType, 6> dtypeNames{{{DType::f32, "f32"},
                                              {DType::e5m2, "e5m2"},
                                              {DType::s8, "s8"}}};
 static constexpr Names<Layout, 2> layoutNames{{{Layout::ragged, "ragged"}, {Layout::paged, "paged"}}};
-static constexpr Names<Role, 5> roleNames{{{Role::query, "query"},
+static constexpr Names<Role, 8> roleNames{{{Role::query, "query"},
                                            {Role::cache, "cache"},
+                                           {Role::key, "key"},
+                                           {Role::value, "value"},
                                            {Role::scalar, "scalar"},
+                                           {Role::headValues, "head_values"},
                                            {Role::output, "output"},
                                            {Role::lse, "lse"}}};
 static constexpr Names<LseBase, 3> lseBaseNames{

@@ -23,3 +23,9 @@ if os.path.exists(os.path.join(config.mlac_tools_dir, "mla-opt")):
     config.available_features.add("mla-opt")
 if shutil.which("ptxas", path=config.environment["PATH"]):
     config.available_features.add("ptxas")
+
+# A driver with one device that refuses every image (test/runtime/FakeCuda.cpp).
+fake_cuda = os.path.join(config.mlac_binary_dir, "test", "runtime", "fake")
+config.substitutions.append(("%fake_cuda", fake_cuda))
+if os.path.exists(os.path.join(fake_cuda, "libcuda.so.1")):
+    config.available_features.add("fake-cuda")

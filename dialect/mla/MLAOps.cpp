@@ -1,5 +1,6 @@
 // The mla dialect's ops: syntax and verifier rules. A rule's id, in brackets, is the same in docs/language.md.
 #include "dialect/mla/MLA.h"
+#include "dialect/mla/ScoreRegion.h"
 
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/OpImplementation.h"
@@ -124,12 +125,18 @@ LogicalResult SliceOp::verify() {
 
 //===-- Attention ---------------------------------------------------------------------------------------===//
 
+/// A row without heads is shared by all; heads of it by as many of the query's each.
+static bool sharesHeads(int64_t queryHeads, ArrayRef<int64_t> row) {
+  return row.size() == 1 || (row.front() > 0 && queryHeads % row.front() == 0);
+}
+
 LogicalResult DotOp::verify() {
   ArrayRef<int64_t> query = shapeOf(getQuery().getType()), key = shapeOf(getKey().getType());
   if (query.size() != 2)
     return emitOpError() << "has a query without heads [dot-query]";
-  if (key.size() != 1)
-    return emitOpError() << "has a key with heads; the latent row is shared by all heads [dot-key]";
+  if (!sharesHeads(query.front(), key))
+    return emitOpError() << "has a key of " << key.front() << " heads, which do not divide the query's " << query.front()
+                         << " [dot-key]";
   if (query.back() != key.back())
     return emitOpError() << "contracts a query row of " << query.back() << " with a key row of " << key.back()
                          << " [dot-width]";
@@ -137,6 +144,29 @@ LogicalResult DotOp::verify() {
     return emitOpError() << "has scores of " << getScores().getType().getHeads() << " heads for a query of "
                          << query.front() << " [dot-query]";
   return verifyStorage(*this, getKey().getType(), "key", "dot-storage");
+}
+
+LogicalResult WindowOp::verify() {
+  if (int64_t left = getLeft(); left < 0)
+    return emitOpError() << "reaches " << left << " tokens to the left; 0 or more [window-left]";
+  return success();
+}
+
+LogicalResult EditOp::verify() {
+  for (Value scores : getScores())
+    if (scores.getType() != getResult().getType())
+      return emitOpError() << "makes " << getResult().getType() << " from " << scores.getType()
+                           << " [edit-scores]";
+  if (getScores().empty())
+    return emitOpError() << "edits no scores [edit-scores]";
+  return verifyScoreRegion(*this, getBody(), getScores().size(), getResult().getType().getHeads());
+}
+
+LogicalResult SinkOp::verify() {
+  if (getLogits().getType().getHeads() != getScores().getType().getHeads())
+    return emitOpError() << "has logits of " << getLogits().getType().getHeads() << " heads for scores of "
+                         << getScores().getType().getHeads() << " [sink-heads]";
+  return success();
 }
 
 LogicalResult SoftmaxOp::verify() {
@@ -147,8 +177,9 @@ LogicalResult SoftmaxOp::verify() {
 
 LogicalResult AttendOp::verify() {
   ArrayRef<int64_t> value = shapeOf(getValue().getType());
-  if (value.size() != 1)
-    return emitOpError() << "has a value with heads; the latent row is shared by all heads [attend-value]";
+  if (!sharesHeads(getProbs().getType().getHeads(), value))
+    return emitOpError() << "has a value of " << value.front() << " heads, which do not divide the query's "
+                         << getProbs().getType().getHeads() << " [attend-value]";
   SmallVector<int64_t> shape{getProbs().getType().getHeads(), value.back()};
   if (getResult().getType() != RowsType::get(getContext(), shape, Float32Type::get(getContext())))
     return emitOpError() << "must give f32 rows of " << shape[0] << "x" << shape[1] << " [attend-result]";

@@ -93,7 +93,8 @@ def MLA_DotOp : MLA_Op<"dot", [Pure]> {
   let summary = "scores: query rows times cached rows";
   let description = [{
     Rules: [dot-width] both rows have the same width; [dot-query] the query has heads; [dot-key] the key is shared
-    by all heads; [dot-storage] a key whose storage differs from the compute type goes through `dequant` first.
+    by all heads, or its heads divide the query's: each is then shared by as many neighbours; [dot-storage] a key whose
+    storage differs from the compute type goes through `dequant` first.
   }];
   let arguments = (ins MLA_Rowish:$query, MLA_Rowish:$key);
   let results = (outs MLA_ScoresType:$scores);
@@ -108,6 +109,55 @@ def MLA_CausalOp : MLA_Op<"causal", [Pure, SameOperandsAndResultType]> {
   let assemblyFormat = "$scores attr-dict `:` type($scores)";
 }
 
+def MLA_WindowOp : MLA_Op<"window", [Pure, SameOperandsAndResultType]> {
+  let summary = "sliding-window mask: query i sees key j >= i + kv_len - q_len - left";
+  let description = "Rule: [window-left] left is not negative.";
+  let arguments = (ins MLA_ScoresType:$scores, I64Attr:$left);
+  let results = (outs MLA_ScoresType:$result);
+  let assemblyFormat = "$scores `left` $left attr-dict `:` type($scores)";
+  let hasVerifier = 1;
+}
+
+def MLA_EditOp : MLA_Op<"edit", [Pure]> {
+  let summary = "scores computed element by element from scores";
+  let description = [{
+    The region takes the element of each of the scores, then the query token's position, the cached token's position
+    and the head, as i32; positions count from the request's first cached token. It yields the new score and,
+    optionally, a condition: where that is false, the query row does not see the token. A token that is hidden in any of
+    the scores is hidden in the result; nothing is computed from it.
+    Rules: [edit-scores] all scores have the result's heads; [edit-arguments] the region's arguments are an f32 for each of
+    the scores and three i32; [edit-op] the region holds scalar arithmetic and `mla.head_value`, and ends in `mla.yield`;
+    [edit-heads] values a head are of as many heads as the scores.
+  }];
+  let arguments = (ins Variadic<MLA_ScoresType>:$scores);
+  let results = (outs MLA_ScoresType:$result);
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = "`(` $scores `)` $body attr-dict `:` type($scores) `->` type($result)";
+  let hasVerifier = 1;
+}
+
+def MLA_YieldOp : MLA_Op<"yield", [Pure, Terminator]> {
+  let summary = "the score that a region computed, and where it counts at all";
+  let arguments = (ins F32:$score, Optional<I1>:$keep);
+  let assemblyFormat = "$score (`keep` $keep^)? attr-dict";
+}
+
+def MLA_HeadValueOp : MLA_Op<"head_value", [Pure]> {
+  let summary = "in a region over scores: the value of the score's head";
+  let arguments = (ins MLA_HeadValuesType:$values);
+  let results = (outs F32:$result);
+  let assemblyFormat = "$values attr-dict `:` type($values)";
+}
+
+def MLA_SinkOp : MLA_Op<"sink", [Pure, AllTypesMatch<["scores", "result"]>]> {
+  let summary = "scores with one more token a head that has no value: it takes part in the softmax's denominator";
+  let description = "Rule: [sink-heads] there is a logit for every head of the scores.";
+  let arguments = (ins MLA_ScoresType:$scores, MLA_HeadValuesType:$logits);
+  let results = (outs MLA_ScoresType:$result);
+  let assemblyFormat = "$scores `,` $logits attr-dict `:` type($scores) `,` type($logits)";
+  let hasVerifier = 1;
+}
+
 def MLA_SoftmaxOp : MLA_Op<"softmax", [Pure]> {
   let summary = "softmax over the cached tokens; a row without visible tokens has no probabilities";
   let description = "Rule: [softmax-heads] heads are kept.";
@@ -120,8 +170,8 @@ def MLA_SoftmaxOp : MLA_Op<"softmax", [Pure]> {
 def MLA_AttendOp : MLA_Op<"attend", [Pure]> {
   let summary = "probabilities times cached rows; 0 for a row without visible tokens";
   let description = [{
-    Rules: [attend-value] the value rows are shared by all heads; [attend-result] the result is f32 rows of
-    heads x width; [attend-storage] as [dot-storage].
+    Rules: [attend-value] as [dot-key]; [attend-result] the result is f32 rows of heads x width; [attend-storage] as
+    [dot-storage].
   }];
   let arguments = (ins MLA_ProbsType:$probs, MLA_Rowish:$value);
   let results = (outs MLA_RowsType:$result);

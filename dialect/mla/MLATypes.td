@@ -47,6 +47,12 @@ def MLA_ScoresType : MLA_Type<"Scores", "scores"> {
   let assemblyFormat = "`<` $heads `>`";
 }
 
+def MLA_HeadValuesType : MLA_Type<"HeadValues", "head_values"> {
+  let summary = "one f32 a head in global memory, head after head: slopes, sinks";
+  let parameters = (ins "int64_t":$heads);
+  let assemblyFormat = "`<` $heads `>`";
+}
+
 def MLA_ProbsType : MLA_Type<"Probs", "probs"> {
   let summary = "softmax of scores over the cached tokens";
   let parameters = (ins "int64_t":$heads);

@@ -114,10 +114,15 @@ def Tile_ScoreOp : Tile_Op<"score", []> {
 }
 
 def Tile_MaskScoresOp : Tile_Op<"mask_scores", [AllTypesMatch<["scores", "result"]>]> {
-  let summary = "scores times `scale`, -inf where a row may not see a token";
-  let arguments = (ins Tile_FragmentType:$scores, Tile_ItemType:$item, I32:$tile, F32:$scale, UnitAttr:$causal);
+  let summary = "scores times `scale`, edited, -inf where a row may not see a token";
+  let description = "Causal, window and edit are as in `tile.mask`.";
+  let arguments = (ins Tile_FragmentType:$scores, Tile_ItemType:$item, I32:$tile, F32:$scale, UnitAttr:$causal,
+                       OptionalAttr<I64Attr>:$window);
   let results = (outs Tile_FragmentType:$result);
-  let assemblyFormat = "(`causal` $causal^)? $scores `[` $item `,` $tile `]` `scale` $scale attr-dict `:` type($scores)";
+  let regions = (region MaxSizedRegion<1>:$edit);
+  let assemblyFormat = [{ (`causal` $causal^)? (`window` $window^)? $scores `[` $item `,` $tile `]` `scale` $scale
+                          (`edit` $edit^)? attr-dict `:` type($scores) }];
+  let hasVerifier = 1;
 }
 
 def Tile_StoreMaximaOp : Tile_Op<"store_maxima", []> {
@@ -170,17 +175,20 @@ def Tile_StoreStatsOp : Tile_Op<"store_stats", [AllTypesMatch<["maximum", "sum"]
   let assemblyFormat = "$maximum `,` $sum `to` $stats attr-dict `:` type($maximum) `to` type($stats)";
 }
 
-def Tile_FinishRowsOp : Tile_Op<"finish_rows", []> {
+def Tile_FinishRowsOp : Tile_Op<"finish_rows", [AttrSizedOperandSegments]> {
   let summary = "what a group's accumulators must be multiplied by to add up to the result, and the log-sum-exps";
   let description = [{
     The factor of a row is 2^(group's maximum - maximum of all) / sum of all * `factor`; 0 for a row that saw no token, whose
-    log-sum-exp is -inf. The log-sum-exp goes to `lse` in `base`, or in base 2 to the item's partial slot.
+    log-sum-exp is -inf. The log-sum-exp goes to `lse` in `base`, or in base 2 to the item's partial slot. The sink is as in
+    `tile.finish`.
   }];
   let arguments = (ins Tile_ItemType:$item, Tile_PlanType:$plan, Tile_FragmentType:$maximum, Tile_SharedType:$stats,
-                       F32:$factor, Optional<MLA_BufferType>:$lse, EnumProp<MLA_LseBase>:$base);
+                       F32:$factor, Optional<MLA_BufferType>:$lse, Optional<MLA_HeadValuesType>:$sink,
+                       EnumProp<MLA_LseBase>:$base, UnitAttr:$sink_in_lse);
   let results = (outs Tile_FragmentType:$rowFactor);
-  let assemblyFormat = [{ $item `,` $plan `,` $maximum `,` $stats `times` $factor (`,` `lse` $base $lse^)? attr-dict
-                          `:` type($maximum) `,` type($stats) (`,` type($lse)^)? `->` type($rowFactor) }];
+  let assemblyFormat = [{ $item `,` $plan `,` $maximum `,` $stats `times` $factor (`,` `lse` $base $lse^)?
+                          (`sink` $sink^)? attr-dict `:` type($maximum) `,` type($stats) (`,` type($lse)^)?
+                          (`sink` type($sink)^)? `->` type($rowFactor) }];
 }
 
 def Tile_MergeGroupsOp : Tile_Op<"merge_groups", [AllTypesMatch<["accumulator", "result"]>]> {

@@ -7,5 +7,7 @@ include "dialect/tile/TileDialect.td"
 include "dialect/tile/TileTypes.td"
 include "dialect/tile/TileOps.td"
 include "dialect/tile/ScheduledOps.td"
+include "dialect/tile/PlannerOps.td"
+include "dialect/tile/PrefillOps.td"
 
 #endif

@@ -118,7 +118,7 @@ Type FragmentType::parse(AsmParser &parser) {
     return {};
   std::optional<Role> role = symbolizeRole(keyword);
   if (!role)
-    return parser.emitError(loc, "unknown role '") << keyword << "'; accumulator or stats", Type();
+    return parser.emitError(loc, "unknown role '") << keyword << "'; accumulator, stats, row_stats or operand", Type();
   return parser.getChecked<FragmentType>(loc, parser.getContext(), *role, shape, element);
 }
 
@@ -128,20 +128,45 @@ void FragmentType::print(AsmPrinter &printer) const {
   printer << getElementType() << '>';
 }
 
+/// Whether the dimensions are those of the role's fragments.
+static bool fitsRole(Role role, ArrayRef<int64_t> shape) {
+  auto multiple = [&](unsigned dim, int64_t unit) { return shape[dim] >= unit && shape[dim] % unit == 0; };
+  switch (role) {
+  case Role::accumulator:
+    return multiple(0, 16) && multiple(1, 8);
+  case Role::stats:
+    return shape[0] == 1 && multiple(1, 8);
+  case Role::row_stats:
+    return multiple(0, 16) && shape[1] == 1;
+  case Role::operand:
+    return multiple(0, 16) && multiple(1, 16);
+  }
+  return false;
+}
+
 LogicalResult FragmentType::verify(function_ref<InFlightDiagnostic()> emitError, Role role, ArrayRef<int64_t> shape,
                                    Type element) {
-  bool stats = role == Role::stats;
-  if (shape.size() != 2 || shape[1] < 8 || shape[1] % 8 || (stats ? shape[0] != 1 : shape[0] < 16 || shape[0] % 16))
-    return emitError() << "an accumulator is a multiple of 16 x a multiple of 8, statistics 1 x a multiple of 8 "
-                          "[fragment-shape]";
-  if (!element.isF32())
-    return emitError() << "a fragment holds f32, not " << element << " [fragment-element]";
+  if (shape.size() != 2 || !fitsRole(role, shape))
+    return emitError() << "an accumulator is a multiple of 16 x a multiple of 8, statistics 1 x a multiple of 8, "
+                          "row statistics a multiple of 16 x 1, an operand multiples of 16 [fragment-shape]";
+  if (role == Role::operand ? !isa<Float16Type, BFloat16Type>(element) : !element.isF32())
+    return emitError() << "a fragment holds f32, an operand f16 or bf16, not " << element << " [fragment-element]";
   return success();
 }
 
 int64_t FragmentType::getRegisters() const {
   // A quad of lanes shares eight rows; a lane holds two of them, and two of every eight of an accumulator's m.
-  return getRole() == Role::stats ? getShape()[1] / 4 : getShape()[0] * getShape()[1] / 32;
+  switch (getRole()) {
+  case Role::accumulator:
+    return getShape()[0] * getShape()[1] / 32;
+  case Role::stats:
+    return getShape()[1] / 4;
+  case Role::row_stats:
+    return getShape()[0] / 8;
+  case Role::operand:
+    return getShape()[0] * getShape()[1] / 64;
+  }
+  return 0;
 }
 
 //===-- #tile.schedule ---------------------------------------------------------------------------------===//
@@ -169,6 +194,33 @@ std::string ScheduleAttr::problemOf(int64_t rows, int64_t tokens, int64_t stages
 LogicalResult ScheduleAttr::verify(function_ref<InFlightDiagnostic()> emitError, int64_t rows, int64_t tokens,
                                    int64_t stages, int64_t groups, int64_t tokenWarps, int64_t rowWarps) {
   std::string problem = problemOf(rows, tokens, stages, groups, tokenWarps, rowWarps);
+  if (!problem.empty())
+    return emitError() << problem;
+  return success();
+}
+
+//===-- #tile.prefill_schedule -------------------------------------------------------------------------===//
+
+std::string PrefillScheduleAttr::problemOf(int64_t rows, int64_t tokens, int64_t stages, int64_t rowWarps) {
+  auto power = [](int64_t value, int64_t least, int64_t most) {
+    return value >= least && value <= most && llvm::isPowerOf2_64(value);
+  };
+  if (!power(rows, 16, 256))
+    return llvm::formatv("rows is {0}; 16, 32, 64, 128 or 256 [prefill-rows]", rows);
+  if (!power(tokens, 16, 128))
+    return llvm::formatv("tokens is {0}; 16, 32, 64 or 128 [prefill-tokens]", tokens);
+  if (stages < 1 || stages > 4)
+    return llvm::formatv("stages is {0}; 1 to 4 [prefill-stages]", stages);
+  if (!power(rowWarps, 1, 16))
+    return llvm::formatv("rowWarps is {0}; 1, 2, 4, 8 or 16 [prefill-warps]", rowWarps);
+  if (rows != 16 * rowWarps && rows != 32 * rowWarps)
+    return llvm::formatv("{0} rows do not split over {1} warps; 16 or 32 rows a warp [prefill-spread]", rows, rowWarps);
+  return {};
+}
+
+LogicalResult PrefillScheduleAttr::verify(function_ref<InFlightDiagnostic()> emitError, int64_t rows, int64_t tokens,
+                                          int64_t stages, int64_t rowWarps) {
+  std::string problem = problemOf(rows, tokens, stages, rowWarps);
   if (!problem.empty())
     return emitError() << problem;
   return success();

@@ -1,6 +1,7 @@
 // The tile dialect's ops: verifier rules.
 #include "dialect/tile/Tile.h"
 
+#include "dialect/mla/ScoreRegion.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/Interfaces/FunctionImplementation.h"
 
@@ -35,6 +36,10 @@ StringRef KernelOp::getArgName(unsigned index) {
 LogicalResult KernelOp::verify() {
   if (!getResultTypes().empty())
     return emitOpError() << "returns nothing [tile-kernel-results]";
+  int64_t kvHeads = getKvHeads().value_or(1);
+  if (kvHeads < 1 || getHeads() % kvHeads)
+    return emitOpError() << "has " << getHeads() << " heads, which " << kvHeads
+                         << " KV heads do not divide [tile-kernel-heads]";
   return success();
 }
 
@@ -103,6 +108,19 @@ LogicalResult DotOp::verify() {
   return success();
 }
 
+/// What tile.mask and tile.mask_scores have in common.
+template <typename OpT>
+static LogicalResult verifyMask(OpT op) {
+  if (auto window = int64_t(op.getWindow().value_or(0)); window < 0)
+    return op.emitOpError() << "has a window of " << window << " tokens; 0 or more [tile-window]";
+  auto kernel = op->template getParentOfType<KernelOp>();
+  if (op.getEdit().empty() || !kernel)
+    return success();
+  return mla::verifyScoreRegion(op, op.getEdit(), /*scores=*/1, kernel.getHeads());
+}
+
+LogicalResult MaskOp::verify() { return verifyMask(*this); }
+
 LogicalResult OnlineSoftmaxOp::verify() {
   for (Value stat : {getMaximum(), getSum(), getNewMaximum(), getNewSum(), getShrink()}) {
     auto type = cast<TileType>(stat.getType());
@@ -130,9 +148,56 @@ LogicalResult AllocOp::verify() {
   return success();
 }
 
-LogicalResult CopyOp::verify() {
-  if (getSource().getType().getWidth() != getRing().getType().getColumns() ||
-      getSource().getType().getElementType() != getRing().getType().getElementType())
-    return emitOpError() << "copies " << getSource().getType() << " into " << getRing().getType() << " [copy-width]";
+LogicalResult MaskScoresOp::verify() { return verifyMask(*this); }
+
+/// Row and stage have one width and element.
+static LogicalResult verifyCopy(Operation *op, mla::BufferType source, SharedType ring) {
+  if (source.getWidth() == ring.getColumns() && source.getElementType() == ring.getElementType())
+    return success();
+  return op->emitOpError() << "copies " << source << " into " << ring << " [copy-width]";
+}
+
+LogicalResult CopyOp::verify() { return verifyCopy(*this, getSource().getType(), getRing().getType()); }
+LogicalResult CopyRowsOp::verify() { return verifyCopy(*this, getSource().getType(), getRing().getType()); }
+
+//===-- Prefill ----------------------------------------------------------------------------------------===//
+
+LogicalResult ScoreRowsOp::verify() {
+  FragmentType scores = getScores().getType();
+  if (scores.getRole() != Role::accumulator || scores.getShape()[1] != getRing().getType().getRows() ||
+      getQuery().getType().getColumns() != getRing().getType().getColumns())
+    return emitOpError() << "gives accumulators of rows x tokens, from query and keys of one width [score-rows-shape]";
+  return success();
+}
+
+LogicalResult SoftmaxRowsOp::verify() {
+  FragmentType scores = getScores().getType(), probs = getProbs().getType(), stats = getMaximum().getType();
+  if (probs.getRole() != Role::operand || probs.getShape() != scores.getShape() || stats.getRole() != Role::row_stats ||
+      stats.getShape()[0] != scores.getShape()[0])
+    return emitOpError() << "gives operands of the scores' shape, and a statistic a row [softmax-rows-shape]";
+  return success();
+}
+
+LogicalResult WeighRowsOp::verify() {
+  FragmentType sums = getAccumulator().getType(), probs = getProbs().getType();
+  SharedType values = getRing().getType();
+  if (sums.getShape()[0] != probs.getShape()[0] || sums.getShape()[1] != values.getColumns() ||
+      probs.getShape()[1] != values.getRows())
+    return emitOpError() << "adds rows x tokens times tokens x value dimensions [weigh-rows-shape]";
+  return success();
+}
+
+//===-- Planning on the device -------------------------------------------------------------------------===//
+
+LogicalResult PlanBatchOp::verify() {
+  if (getRows() <= 0 || getTokens() <= 0 || getThreads() <= 0 || getThreads() % 32)
+    return emitOpError() << "has " << getRows() << " rows, " << getTokens() << " tokens and " << getThreads()
+                         << " threads; all are positive, threads a multiple of 32 [plan-batch-sizes]";
+  return success();
+}
+
+LogicalResult CheckTableOp::verify() {
+  if (getSource().getType().getLayout() != mla::Layout::paged)
+    return emitOpError() << "checks the table of " << getSource().getType() << ", which has none [check-table-paged]";
   return success();
 }

@@ -16,10 +16,13 @@ def Tile_KernelOp : Tile_Op<"kernel", [FunctionOpInterface, IsolatedFromAbove, O
   let summary = "one launchable entry point";
   let description = [{
     Arguments are the program's buffers and scalars (attribute `mla.name` holds each one's name) and one
-    `!tile.plan`. Rules: [tile-kernel-results] nothing is returned.
+    `!tile.plan`. There are two families of schedules: a decode kernel reads keys and values from one latent row that all
+    heads share, and gets a `schedule`; a prefill kernel has `kv_heads`, keys and values of their own, and gets a
+    `prefill_schedule`. Rules: [tile-kernel-results] nothing is returned; [tile-kernel-heads] KV heads divide heads.
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, TypeAttrOf<FunctionType>:$function_type, TypeAttr:$compute,
-                       I64Attr:$heads, OptionalAttr<Tile_ScheduleAttr>:$schedule, OptionalAttr<DictionaryAttr>:$hints,
+                       I64Attr:$heads, OptionalAttr<I64Attr>:$kv_heads, OptionalAttr<Tile_ScheduleAttr>:$schedule,
+                       OptionalAttr<Tile_PrefillScheduleAttr>:$prefill_schedule, OptionalAttr<DictionaryAttr>:$hints,
                        OptionalAttr<DictArrayAttr>:$arg_attrs, OptionalAttr<DictArrayAttr>:$res_attrs);
   let regions = (region SizedRegion<1>:$body);
   let hasCustomAssemblyFormat = 1;
@@ -29,6 +32,9 @@ def Tile_KernelOp : Tile_Op<"kernel", [FunctionOpInterface, IsolatedFromAbove, O
     ArrayRef<Type> getResultTypes() { return getFunctionType().getResults(); }
     Region *getCallableRegion() { return &getBody(); }
     StringRef getArgName(unsigned index);
+    bool isPrefill() { return getKvHeads().has_value(); }
+    /// Query heads that share a key and value.
+    int64_t getHeadsPerKv() { return getHeads() / int64_t(getKvHeads().value_or(1)); }
   }];
 }
 
@@ -121,10 +127,20 @@ def Tile_ScaleOp : Tile_Op<"scale", [Pure, AllTypesMatch<["source", "result"]>]>
 }
 
 def Tile_MaskOp : Tile_Op<"mask", [Pure, AllTypesMatch<["scores", "result"]>]> {
-  let summary = "-inf where a row may not see a token: past the request's end, or later than the row's own";
-  let arguments = (ins Tile_TileType:$scores, Tile_ItemType:$item, I32:$tile, UnitAttr:$causal);
+  let summary = "scores edited, and -inf where a row may not see a token";
+  let description = [{
+    Hidden are tokens past the request's end; with `causal` those later than the row's own; with `window` those more than
+    that many tokens earlier; and those that the edit does not keep. The edit is a region as in `mla.edit`, over one
+    score; hidden tokens' results are discarded.
+    Rules: as of `mla.edit`; [tile-window] the window is not negative.
+  }];
+  let arguments = (ins Tile_TileType:$scores, Tile_ItemType:$item, I32:$tile, UnitAttr:$causal,
+                       OptionalAttr<I64Attr>:$window);
   let results = (outs Tile_TileType:$result);
-  let assemblyFormat = "(`causal` $causal^)? $scores `[` $item `,` $tile `]` attr-dict `:` type($scores)";
+  let regions = (region MaxSizedRegion<1>:$edit);
+  let assemblyFormat = [{ (`causal` $causal^)? (`window` $window^)? $scores `[` $item `,` $tile `]` (`edit` $edit^)? attr-dict
+                          `:` type($scores) }];
+  let hasVerifier = 1;
 }
 
 def Tile_OnlineSoftmaxOp : Tile_Op<"online_softmax", [Pure]> {
@@ -149,22 +165,29 @@ def Tile_AccumulateOp : Tile_Op<"accumulate", [Pure, AllTypesMatch<["accumulator
   let hasVerifier = 1;
 }
 
-def Tile_FinishOp : Tile_Op<"finish", []> {
+def Tile_FinishOp : Tile_Op<"finish", [AttrSizedOperandSegments]> {
   let summary = "accumulator / sum times a factor, and the log-sum-exp: to the outputs, or to the item's partial slot";
-  let description = "The log-sum-exp is stored in `base`; partial ones are always base 2.";
+  let description = [{
+    The log-sum-exp is stored in `base`; partial ones are always base 2. A sink, a logit a head in natural units, adds its
+    exponential to the sum, and with `sink_in_lse` to the log-sum-exp; partial results leave it out.
+  }];
   let arguments = (ins Tile_ItemType:$item, Tile_PlanType:$plan, Tile_TileType:$accumulator, Tile_TileType:$maximum,
                        Tile_TileType:$sum, F32:$factor, MLA_BufferType:$out, Optional<MLA_BufferType>:$lse,
-                       EnumProp<MLA_LseBase>:$base);
+                       Optional<MLA_HeadValuesType>:$sink, EnumProp<MLA_LseBase>:$base, UnitAttr:$sink_in_lse);
   let assemblyFormat = [{ $item `,` $plan `,` $accumulator `,` $maximum `,` $sum `,` $factor `to` $out
-                          (`,` `lse` $base $lse^)? attr-dict `:` type($accumulator) `,` type($maximum) `,` type($sum)
-                          `to` type($out) (`,` type($lse)^)? }];
+                          (`,` `lse` $base $lse^)? (`sink` $sink^)? attr-dict
+                          `:` type($accumulator) `,` type($maximum) `,` type($sum) `to` type($out) (`,` type($lse)^)?
+                          (`sink` type($sink)^)? }];
 }
 
-def Tile_CombineOp : Tile_Op<"combine", []> {
+def Tile_CombineOp : Tile_Op<"combine", [AttrSizedOperandSegments]> {
   let summary = "merge the partial results of a row that several blocks worked on";
+  let description = "The sink is as in `tile.finish`.";
   let arguments = (ins Tile_PlanType:$plan, MLA_BufferType:$out, Optional<MLA_BufferType>:$lse,
-                       EnumProp<MLA_LseBase>:$base, I64Attr:$rows, I64Attr:$threads);
-  let assemblyFormat = [{ $plan `to` $out (`,` `lse` $base $lse^)? attr-dict `:` type($out) (`,` type($lse)^)? }];
+                       Optional<MLA_HeadValuesType>:$sink, EnumProp<MLA_LseBase>:$base, UnitAttr:$sink_in_lse,
+                       I64Attr:$rows, I64Attr:$threads);
+  let assemblyFormat = [{ $plan `to` $out (`,` `lse` $base $lse^)? (`sink` $sink^)? attr-dict
+                          `:` type($out) (`,` type($lse)^)? (`sink` type($sink)^)? }];
 }
 
 def Tile_MergeOp : Tile_Op<"merge", [SameVariadicOperandSize]> {

@@ -37,6 +37,10 @@ def Tile_PlanType : Tile_Type<"Plan", "plan"> {
   let summary = "what plan() hands a launch: lengths, work items, merges and partial results";
 }
 
+def Tile_BatchType : Tile_Type<"Batch", "batch"> {
+  let summary = "a batch's lengths in device memory, the capacities of its plan, scratch memory and a status word";
+}
+
 def Tile_ItemType : Tile_Type<"Item", "item"> {
   let summary = "a block's piece of work: one row tile of one request and a range of its KV tiles";
 }
@@ -62,6 +66,8 @@ def Tile_FragmentType : Tile_Type<"Fragment", "fragment"> {
   let description = [{
     `!tile.fragment<accumulator, 64x16xf32>`: 64 x 16 sums of a warp, 32 registers a lane, in the layout of the matrix
     instruction. `!tile.fragment<stats, 1x16xf32>`: one f32 for each of the 16 / 4 rows that a lane's sums belong to.
+    `!tile.fragment<row_stats, 32x1xf32>`: the same where rows stand on the instruction's m side, 32 / 8 of them.
+    `!tile.fragment<operand, 32x64xf16>`: 16-bit pairs, as the instruction takes its first operand.
   }];
   let parameters = (ins EnumParameter<Tile_Role>:$role, ArrayRefParameter<"int64_t">:$shape,
                         "::mlir::Type":$elementType);
@@ -122,6 +128,26 @@ def Tile_ScheduleAttr : AttrDef<Tile_Dialect, "Schedule"> {
     /// Rows of a tile that one warp copies, and those of them that one lane locates.
     int64_t getRowsPerCopyWarp() const { return (getTokens() + getWarpsPerGroup() - 1) / getWarpsPerGroup(); }
     int64_t getLocatedRows() const { return (getRowsPerCopyWarp() + 31) / 32; }
+  }];
+}
+
+def Tile_PrefillScheduleAttr : AttrDef<Tile_Dialect, "PrefillSchedule"> {
+  let mnemonic = "prefill_schedule";
+  let summary = "tile sizes and warps of a prefill kernel, chosen by tile-schedule-prefill";
+  let description = [{
+    A block takes `rows` packed (query token x head of one KV head) rows, `rows / rowWarps` of them a warp, and walks tiles of
+    `tokens` tokens. Keys and values have a ring of `stages` each. Every warp scores its own rows against all tokens of a
+    tile, and keeps scores and probabilities in its registers.
+  }];
+  let parameters = (ins "int64_t":$rows, "int64_t":$tokens, "int64_t":$stages, "int64_t":$rowWarps);
+  let assemblyFormat = "`<` struct(params) `>`";
+  let genVerifyDecl = 1;
+  let extraClassDeclaration = [{
+    /// The first rule that these numbers break, with its id; empty if none.
+    static std::string problemOf(int64_t rows, int64_t tokens, int64_t stages, int64_t rowWarps);
+    int64_t getThreads() const { return 32 * getRowWarps(); }
+    /// 16 or 32.
+    int64_t getRowsPerWarp() const { return getRows() / getRowWarps(); }
   }];
 }
 

@@ -1,4 +1,5 @@
-/* Decoding through the C API: two requests of 33 and 0 cached tokens, planned, run, captured and replayed. */
+/* Decoding through the C API: two requests of 33 and 0 cached tokens, planned, run, captured and
+ * replayed; then the same with lengths in device memory. */
 #include "mla/mla.h"
 
 #include <math.h>
@@ -104,10 +105,34 @@ int main(int argc, char **argv) {
   printf("refused: %s\n", mla_error_message());
 
   mla_graph_free(graph);
+  graph = NULL;
+  uint64_t device_indptr = filled(device, sizeof(indptr), 0),
+           device_lengths = filled(device, sizeof(lengths), 0);
+  mla_device_lengths on_device = {
+      sizeof(on_device), 2, device_indptr, device_lengths, 2, page, pages, pages, 0};
+  check(mla_graph_capture_planned_run(plan, &on_device, &operands, stream, &graph),
+        "capture with the planner");
+  lengths[0] = 33;
+  check(mla_device_copy_in(device, device_indptr, indptr, sizeof(indptr)), "copy in");
+  check(mla_device_copy_in(device, device_lengths, lengths, sizeof(lengths)), "copy in");
+  check(mla_graph_replay(graph, stream), "replay");
+  check(mla_device_synchronize(device, stream), "synchronize");
+  check(mla_plan_check_device(plan), "check");
+  print_lse(device, lse, h, "planned on the device");
+
+  lengths[1] = -1;
+  check(mla_device_copy_in(device, device_lengths, lengths, sizeof(lengths)), "copy in");
+  check(mla_graph_replay(graph, stream), "replay");
+  check(mla_device_synchronize(device, stream), "synchronize");
+  if (mla_plan_check_device(plan) != MLA_INVALID_PLAN || strcmp(mla_error_code(), "kvLenNegative") != 0)
+    return 1;
+  printf("refused: %s\n", mla_error_message());
+
+  mla_graph_free(graph);
   mla_stream_free(device, stream);
   mla_plan_free(plan);
   mla_kernel_free(kernel);
-  uint64_t buffers[] = {workspace, cache, table, query, out, lse};
+  uint64_t buffers[] = {workspace, cache, table, query, out, lse, device_indptr, device_lengths};
   for (size_t i = 0; i < sizeof(buffers) / sizeof(*buffers); ++i)
     check(mla_device_release(device, buffers[i]), "release");
   mla_device_free(device);

@@ -37,6 +37,9 @@ struct Launch {
   uint32_t sharedBytes = 0; ///< dynamic shared memory of a block
   uint32_t params = 0; ///< number of parameters; needed while capturing on a device that records launches
   Stream stream = 0;
+  /// May begin while the launch before it on the stream still runs, and waits for that by itself
+  /// (programmatic dependent launch). A device may take no notice.
+  bool overlap = false;
 };
 
 /// A point in a stream. Belongs to its device and must not outlive it.
@@ -111,7 +114,7 @@ public:
   /// Is what is queued on the stream being captured rather than run?
   virtual bool capturing(Stream) { return false; }
 
-  /// Host memory that an asynchronous copy can read.
+  /// Host memory that asynchronous copies can read and kernels can access at the same address.
   virtual void *allocateHost(size_t bytes) { return ::operator new(bytes); }
   virtual void releaseHost(void *memory) noexcept { ::operator delete(memory); }
   /// Copies from memory of allocateHost(), which must stay as it is until the copy is done.

@@ -17,6 +17,9 @@ struct Options {
   std::string kernel; ///< for load(): the kernel to take; may be empty if there is one
   /// Where artefacts are kept; not set: MLAC_CACHE_DIR, XDG_CACHE_HOME/mlac or ~/.cache/mlac. Empty: nowhere.
   std::optional<std::string> cacheDirectory;
+  /// Device, by the driver's name, whose schedules of `mlac tune --save` are taken from the cache's directory; "here": the device
+  /// that load() is given. Empty: none, so that the same source gives the same code everywhere.
+  std::string tuned;
 };
 
 struct Compiled {

@@ -49,6 +49,7 @@ struct Config {
   std::optional<int64_t> heads, qkDim, vDim;
   std::optional<Layout> layout; ///< of the cache
   std::optional<bool> causal;
+  std::optional<int64_t> window; ///< tokens to the left; -1: no window
   std::optional<LseBase> lse; ///< none: the caller passes no LSE; refused if the kernel writes one
 
   Capacity capacity;
@@ -57,8 +58,11 @@ struct Config {
   Deterministic deterministic = Deterministic::run;
   /// Launches have the capacity's size, so that a captured run() can be replayed after any later plan().
   bool graph = false;
-  /// For debugging: run() reads the page table back and names the request and slot of a bad entry. Waits for
-  /// the stream, so it cannot be captured.
+  /// The combine may begin while the main kernel's last blocks run (programmatic dependent launch), where
+  /// kernel, device and driver can; the same bits either way.
+  bool overlap = true;
+  /// For debugging: run() has the device look through the page table first, and names the request and slot of
+  /// a bad entry. Waits for the stream, so it cannot be captured.
   bool checkTables = false;
 };
 
@@ -71,16 +75,21 @@ public:
 
   const std::string &name() const;
   int64_t heads() const;
+  int64_t kvHeads() const; ///< of a prefill kernel, whose keys and values have heads; 0 for a decode kernel
   int64_t qkDim() const;
   int64_t vDim() const;
   DType queryDType() const;
-  DType cacheDType() const;
+  DType cacheDType() const; ///< of a prefill kernel's key
   DType outDType() const;
   Layout layout() const;
   bool causal() const;
+  /// Tokens before a query's own position that it sees; -1: all of them.
+  int64_t window() const;
   LseBase lse() const;
   /// Names of the f32 scalars that run() needs, in order of declaration.
   std::span<const std::string> scalars() const;
+  /// Names of the head values that run() needs, such as slopes and sinks, in order of declaration.
+  std::span<const std::string> headValues() const;
 
   /// Throws Error configMismatch, capacityMissing, capacityExceeded, blockCount or tooLarge for what
   /// prepare() would refuse; `blocks` must be given.
@@ -88,7 +97,7 @@ public:
   /// Whether check() passes; `why` gets its message.
   bool supports(const Config &config, std::string *why = nullptr) const;
   /// The bytes of workspace that a plan needs, exactly. Throws as check(). 0 for a kernel that is never
-  /// split.
+  /// split, as prefill.
   size_t workspaceSize(const Config &config) const;
 
   const KernelInfo &info() const { return *kernel; }
@@ -96,7 +105,7 @@ public:
 protected:
   KernelDescription() = default;
   std::shared_ptr<const KernelInfo> kernel;
-  std::shared_ptr<const std::vector<std::string>> scalarNames;
+  std::shared_ptr<const std::vector<std::string>> scalarNames, headValueNames;
 };
 
 /// Device memory of the caller. Needs no particular contents and keeps none: any number of plans may use the
@@ -115,16 +124,31 @@ struct Lengths {
   int32_t pageSize = 0;     ///< tokens of a page
   int64_t tableColumns = 0; ///< page-table entries of a request
   int64_t pages = 0;        ///< pages of the pool
-  // A ragged cache.
+  // A ragged cache, or the keys and values of prefill.
   std::span<const int32_t> cacheIndptr; ///< [batch + 1]; differences must equal kvLen
 };
 
-/// A query or output: element (token, head, d) lies at data + (token * strideToken + head * strideHead + d)
-/// elements. An LSE is f32 and has no last dimension.
+/// The lengths of a batch in device memory, for plans that are made there. Read when the planner runs.
+struct DeviceLengths {
+  int64_t requests = 0;
+  DevicePtr qIndptr = 0; ///< i32[requests + 1]
+  DevicePtr kvLen = 0;   ///< i32[requests]; 0 pads a batch
+  /// Rows of the query tensor: at least qIndptr[requests]. Rows from there on are neither read nor written.
+  int64_t queryRows = 0;
+  // A paged cache.
+  int32_t pageSize = 0;
+  int64_t tableColumns = 0;
+  int64_t pages = 0;
+  // A ragged cache.
+  DevicePtr cacheIndptr = 0; ///< i32[requests + 1]
+};
+
+/// A query or output, or a key or value of prefill: element (token, head, d) lies at data + (token * strideToken +
+/// head * strideHead + d) elements. An LSE is f32 and has no last dimension.
 struct Tensor {
   DevicePtr data = 0; ///< may be 0 where there is no row
   DType dtype = DType::f32;
-  int64_t rows = 0; ///< tokens; exactly qIndptr[batch] of the plan
+  int64_t rows = 0; ///< tokens; exactly qIndptr[batch] of the plan, of key and value cacheIndptr[batch]
   int64_t heads = 0;
   int64_t dim = 0;
   int64_t strideToken = 0;
@@ -151,26 +175,38 @@ struct Cache {
   DevicePtr indptr = 0; ///< i32[batch + 1], device memory
 };
 
-/// A named f32 of the kernel, such as a scale; finite and above 0.
+/// A named f32 of the kernel; finite, and above 0 if it is a scale of scores or values.
 struct Scalar {
   std::string_view name;
   float value = 0;
 };
 
+/// A named list of the kernel, an f32 for each of its heads, head after head in device memory. Any values; an
+/// infinity means what it does in the formula that the program writes.
+struct HeadValues {
+  std::string_view name;
+  DevicePtr data = 0;
+  int64_t heads = 0;
+};
+
 struct Operands {
   Tensor query;
-  Cache cache;
+  Cache cache; ///< of a decode kernel
   Tensor out;
   Tensor lse; ///< ignored if the kernel has none
   std::span<const Scalar> scalars;
+  std::span<const HeadValues> headValues;
+  Tensor key, value; ///< of a prefill kernel
 };
 
-/// What a plan decided, for logs and tests.
+/// What a plan decided, for logs and tests. Of a plan made on the device only the launches are known; the
+/// rest is -1.
 struct PlanStats {
   int64_t grid = 0;
   int64_t combineGrid = 0;
   int64_t items = 0;
   int64_t tiles = 0; ///< (row tile, KV tile) pairs
+  int64_t skippedTiles = 0; ///< pairs outside of the kernel's window, which are not visited
   int64_t splits = 0;
   int64_t slots = 0;
 };
@@ -189,6 +225,19 @@ public:
   /// captured: a replay sees the plan made last before it. Throws Error (the codes under "Plans",
   /// capacityExceeded, streamCapturing).
   void plan(const Lengths &lengths, Stream stream = 0);
+
+  /// Queues a launch that plans the batch on the device; nothing is copied in either direction. May be
+  /// captured, also together with run(): each replay then plans what the arrays hold at that time. The lists
+  /// are those of plan(). Needs Config::graph. What is wrong with the lengths, or beyond a capacity, is known
+  /// to the device alone: the plan is then empty, its run() writes nothing, and the next plan(),
+  /// planOnDevice(), run() or checkDevice() on the host throws what plan() would have. Throws Error
+  /// entryMissing for artefacts without a planner, configMismatch without Config::graph, operandNull,
+  /// operandAlignment, capacityExceeded, pageSize, tableGeometry or poolSize.
+  void planOnDevice(const DeviceLengths &lengths, Stream stream = 0);
+
+  /// Throws what a planner on the device has reported since this was last asked. Waits for nothing:
+  /// synchronise first to know about a particular launch.
+  void checkDevice();
 
   /// Queues the launches for the batch planned last. Allocates nothing, makes no other driver call than the
   /// launches and may be captured, also as the first run. A captured run keeps the operands' addresses,

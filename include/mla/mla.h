@@ -94,6 +94,7 @@ typedef struct mla_jit_options {
   const char *const *define_names;
   const int64_t *define_values;
   size_t defines;
+  const char *tuned; /* device whose tuned schedules are taken, "here": the given one; NULL: none */
 } mla_jit_options;
 
 /* In mla::jit. `source` ends in a null character; `options` may be NULL. */
@@ -109,6 +110,8 @@ typedef struct mla_kernel_info {
   mla_layout layout; /* of the cache */
   int causal;
   mla_lse_base lse;
+  int64_t window; /* tokens before a query's own position that it sees; -1: all */
+  int64_t kv_heads; /* of a prefill kernel; 0 for a decode kernel */
 } mla_kernel_info;
 
 MLA_API mla_status mla_kernel_describe(const mla_kernel *kernel, mla_kernel_info *info);
@@ -123,7 +126,8 @@ typedef struct mla_config {
   int no_split;
   mla_deterministic deterministic;
   int graph;        /* launches of the capacity's size, for capture and replay */
-  int check_tables; /* debugging: read the page table back in mla_run() */
+  int check_tables; /* debugging: mla_run() has the page table checked first */
+  int no_overlap;   /* the combine waits for the whole main kernel */
 } mla_config;
 
 /* *supported: whether mla_plan_create() accepts the configuration; the thread's last error says why not. */
@@ -144,10 +148,27 @@ typedef struct mla_lengths {
   int32_t page_size;
   int64_t table_columns;
   int64_t pages;
-  const int32_t *cache_indptr; /* [batch + 1], of a ragged cache; else NULL */
+  const int32_t *cache_indptr; /* [batch + 1], of a ragged cache or of keys and values; else NULL */
 } mla_lengths;
 
 MLA_API mla_status mla_plan_batch(mla_plan *plan, const mla_lengths *lengths, uint64_t stream);
+
+/* Lengths in device memory, read when the planner runs there. Needs mla_config.graph. */
+typedef struct mla_device_lengths {
+  size_t size;
+  int64_t requests;
+  uint64_t q_indptr;  /* i32[requests + 1] */
+  uint64_t kv_len;    /* i32[requests] */
+  int64_t query_rows; /* rows of the query tensor, at least q_indptr[requests] */
+  int32_t page_size;
+  int64_t table_columns;
+  int64_t pages;
+  uint64_t cache_indptr; /* i32[requests + 1], of a ragged cache; else 0 */
+} mla_device_lengths;
+
+/* What is wrong with the lengths is reported by the next call on the plan, or by mla_plan_check_device(). */
+MLA_API mla_status mla_plan_on_device(mla_plan *plan, const mla_device_lengths *lengths, uint64_t stream);
+MLA_API mla_status mla_plan_check_device(mla_plan *plan);
 
 /* Element (token, head, d) at data + (token * stride_token + head * stride_head + d) elements; an LSE has no
  * d. */
@@ -176,12 +197,22 @@ typedef struct mla_scalar {
   float value;
 } mla_scalar;
 
+/* One f32 for each head, head after head in device memory: slopes, sinks. */
+typedef struct mla_head_values {
+  const char *name;
+  uint64_t data;
+  int64_t heads;
+} mla_head_values;
+
 typedef struct mla_operands {
   size_t size;
   mla_tensor query, out, lse;
   mla_cache cache;
   const mla_scalar *scalars;
   size_t scalar_count;
+  const mla_head_values *head_values;
+  size_t head_value_count;
+  mla_tensor key, value; /* of a prefill kernel, which has no cache */
 } mla_operands;
 
 MLA_API mla_status mla_run(mla_plan *plan, const mla_operands *operands, uint64_t stream);
@@ -199,6 +230,10 @@ MLA_API mla_status mla_merge(mla_kernel *kernel, const mla_state *states, size_t
  * mla_config.graph, is what mla_graph_replay() sees. */
 MLA_API mla_status mla_graph_capture_run(mla_plan *plan, const mla_operands *operands, uint64_t stream,
                                          mla_graph **graph);
+/* Captures an mla_plan_on_device() and an mla_run(): every replay plans what the arrays hold by then. */
+MLA_API mla_status mla_graph_capture_planned_run(mla_plan *plan, const mla_device_lengths *lengths,
+                                                 const mla_operands *operands, uint64_t stream,
+                                                 mla_graph **graph);
 MLA_API mla_status mla_graph_replay(mla_graph *graph, uint64_t stream);
 MLA_API void mla_graph_free(mla_graph *graph);
 

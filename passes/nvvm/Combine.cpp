@@ -1,6 +1,6 @@
 // Merging partial results: a block a row. Its threads form parts that take turns at the row's slots, each thread four
 // dimensions; at the end the parts meet in shared memory.
-#include "passes/nvvm/Lowering.h"
+#include "passes/nvvm/Sink.h"
 
 using namespace mlir;
 using namespace mlac;
@@ -46,11 +46,13 @@ State merge(Emitter &e, const State &into, ArrayRef<State> others) {
 
 class CombineEmitter {
 public:
-  CombineEmitter(Emitter &e, tile::CombineOp op, tile::CombineOp::GenericAdaptor<ArrayRef<ValueRange>> adaptor)
-      : e(e), op(op), plan(adaptor.getPlan()), out(adaptor.getOut()), lseValues(adaptor.getLse()),
+  CombineEmitter(Emitter &e, tile::CombineOp op, tile::CombineOp::GenericAdaptor<ArrayRef<ValueRange>> adaptor,
+                 const LoweringOptions &options)
+      : e(e), op(op), options(options), plan(adaptor.getPlan()), out(adaptor.getOut()), lseValues(adaptor.getLse()),
         outElement(op.getOut().getType().getElementType()), width(op.getOut().getType().getWidth()),
         rows(op.getRows()), parts(op.getThreads() / threadsPerPart()), heads(headsOf(op)),
-        part(e.divU(e.thread(), threadsPerPart())), dim(e.mul(e.remU(e.thread(), threadsPerPart()), kDims)) {}
+        sinks(adaptor.getSink()), part(e.divU(e.thread(), threadsPerPart())),
+        dim(e.mul(e.remU(e.thread(), threadsPerPart()), kDims)) {}
 
   void run() {
     Value block = e.call1(Instr::BlockId, {});
@@ -60,6 +62,9 @@ public:
     Value request = field(0), packed = e.add(field(1), row), begin = field(2), end = field(3);
     Value indptr = e.offset(plan.queryIndptr, e.mul(e.widen(request), 4));
     Value queryBegin = e.load(e.i32(), indptr, 4), queryEnd = e.load(e.i32(), e.offset(indptr, 4), 4);
+    // The plan was there before the main kernel began; its partial results are there from here on. Every thread waits,
+    // also one without a row: what is launched next counts on the main kernel being done.
+    orderGrids(e, Instr::GridWait, options);
     e.when(e.less(packed, e.mul(e.sub(queryEnd, queryBegin), heads)), [&] {
       State merged = meet(mergeSlots(begin, end));
       auto [token, head] = tokenAndHead(e, packed, heads);
@@ -124,8 +129,13 @@ private:
   }
 
   void write(const State &merged, Value token, Value head) {
-    Value empty = e.equalF(merged.sum, e.f32(0.0));
-    Value factor = e.select(empty, e.f32(0.0), e.reciprocal(merged.sum));
+    RowSum row{merged.maximum, merged.sum}, all = row;
+    Value factor = e.reciprocal(row.sum);
+    if (!sinks.empty()) {
+      all = withSink(e, row, loadSink(e, sinks.front(), head));
+      factor = e.mulF(e.exp2(e.subF(row.maximum, all.reference(e))), e.reciprocal(all.sum));
+    }
+    factor = e.select(e.equalF(row.sum, e.f32(0.0)), e.f32(0.0), factor);
     int64_t bytes = outElement.getIntOrFloatBitWidth() / 8;
     e.when(e.less(dim, width), [&] {
       Value address = e.offset(out.address(e, token, head, bytes), e.mul(e.widen(dim), bytes));
@@ -133,7 +143,7 @@ private:
     });
     if (!lseValues.empty())
       e.when(e.equal(e.thread(), 0), [&] {
-        Value lse = e.select(empty, e.f32(-kInfinity), e.addF(merged.maximum, e.log2(merged.sum)));
+        Value lse = (op.getSinkInLse() ? all : row).lse(e);
         storeLse(e, HeadsView(lseValues), token, head, lse, op.getBase());
       });
   }
@@ -154,29 +164,34 @@ private:
 
   Emitter &e;
   tile::CombineOp op;
+  LoweringOptions options;
   PlanView plan;
   HeadsView out;
-  ValueRange lseValues;
+  ValueRange lseValues, sinks;
   Type outElement;
   int64_t width, rows, parts, heads;
   Value part, dim, row;
 };
 
 struct LowerCombine : OpConversionPattern<tile::CombineOp> {
-  using OpConversionPattern::OpConversionPattern;
+  LowerCombine(TypeConverter &converter, MLIRContext *context, const LoweringOptions &options)
+      : OpConversionPattern(converter, context), options(options) {}
+
   LogicalResult matchAndRewrite(tile::CombineOp op, OneToNOpAdaptor adaptor,
                                 ConversionPatternRewriter &rewriter) const override {
     if (op.getRows() <= 0)
       return op.emitError() << "has no row count; run tile-schedule first [combine-unscheduled]";
     Emitter e(rewriter, op);
-    CombineEmitter(e, op, adaptor).run();
+    CombineEmitter(e, op, adaptor, options).run();
     rewriter.eraseOp(op);
     return success();
   }
+
+  LoweringOptions options;
 };
 
 } // namespace
 
-void mlac::populateCombine(TileTypeConverter &converter, RewritePatternSet &patterns) {
-  patterns.add<LowerCombine>(converter, patterns.getContext());
+void mlac::populateCombine(TileTypeConverter &converter, RewritePatternSet &patterns, const LoweringOptions &options) {
+  patterns.add<LowerCombine>(converter, patterns.getContext(), options);
 }

@@ -65,6 +65,9 @@ Value Emitter::maxF(Value a, Value b) { return arith::MaxNumFOp::create(builder,
 Value Emitter::equalF(Value a, Value b) {
   return arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::OEQ, a, b);
 }
+Value Emitter::lessF(Value a, Value b) {
+  return arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::OLT, a, b);
+}
 Value Emitter::notEqualF(Value a, Value b) {
   return arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::UNE, a, b);
 }

@@ -68,6 +68,7 @@ public:
   Value fmaF(Value a, Value b, Value c);
   Value maxF(Value a, Value b); // a NaN operand is ignored
   Value equalF(Value a, Value b);
+  Value lessF(Value a, Value b);
   Value notEqualF(Value a, Value b); // true for NaN
   Value exp2(Value a);
   Value log2(Value a);

@@ -49,13 +49,25 @@ struct PlanView {
       : queryIndptr(v[0]), kvLen(v[1]), workIndptr(v[2]), work(v[3]), merges(v[4]), partialOut(v[5]), partialLse(v[6]) {}
 };
 
+struct BatchView {
+  /// Arrays in device memory; the rest as in runtime/Abi.h.
+  Value queryIndptr, kvLen, cacheIndptr;
+  Value requests, mostRows, mostTokens, blocks, leastPiece, fixedPieces, items, slots, merges, pages;
+  Value scratch, status;
+  explicit BatchView(ValueRange v)
+      : queryIndptr(v[0]), kvLen(v[1]), cacheIndptr(v[2]), requests(v[3]), mostRows(v[4]), mostTokens(v[5]), blocks(v[6]),
+        leastPiece(v[7]), fixedPieces(v[8]), items(v[9]), slots(v[10]), merges(v[11]), pages(v[12]), scratch(v[13]),
+        status(v[14]) {}
+};
+
 struct ItemView {
   /// Request; first packed row; tile range; partial slot or -1; first query token; packed rows and cached tokens of
-  /// the request; place in the plan's list, and the end of the block's items there.
-  Value request, rowBegin, tileBegin, tileEnd, slot, queryBegin, rows, kvLen, index, last;
+  /// the request; KV head, and the first row of the request's keys and values (both of prefill); place in the plan's list,
+  /// and the end of the block's items there.
+  Value request, rowBegin, tileBegin, tileEnd, slot, queryBegin, rows, kvLen, head, kvBegin, index, last;
   explicit ItemView(ValueRange v)
       : request(v[0]), rowBegin(v[1]), tileBegin(v[2]), tileEnd(v[3]), slot(v[4]), queryBegin(v[5]), rows(v[6]),
-        kvLen(v[7]), index(v[8]), last(v[9]) {}
+        kvLen(v[7]), head(v[8]), kvBegin(v[9]), index(v[10]), last(v[11]) {}
 };
 
 /// The stream of tiles that a block copies: next item and last of the block; of the present item the request, the tile, the
@@ -68,6 +80,7 @@ struct CursorView {
 
 /// Work item `index` of the plan's list, of a block whose items end at `last`: the registers of an ItemView.
 llvm::SmallVector<Value> loadItem(Emitter &e, const PlanView &plan, Value index, Value last);
+llvm::SmallVector<Value> loadPrefillItem(Emitter &e, const PlanView &plan, Value index, Value last);
 
 /// Work items [begin, end) of this block.
 std::pair<Value, Value> blockItems(Emitter &e, const PlanView &plan);
@@ -108,17 +121,23 @@ std::pair<Value, Value> convertBytes(Emitter &e, Value word, Element storage, El
 /// Where packed row `row` of the item (a register) lies: query token of the request, head.
 std::pair<Value, Value> tokenAndHead(Emitter &e, Value row, int64_t heads);
 
+/// The f32 of one head in a list of head values.
+Value loadHeadValue(Emitter &e, Value values, Value head);
+
 /// Stores one f32 log-sum-exp (base 2) in its declared base.
 void storeLse(Emitter &e, const HeadsView &lse, Value token, Value head, Value lse2, mlir::mla::LseBase base);
-
-//===-- Pattern families, one file each ----------------------------------------------------------------===//
 
 struct LoweringOptions {
   Target target;
   int ptx;
 };
 
-void populateStructure(TileTypeConverter &, mlir::RewritePatternSet &);
+/// Emits GridLaunch or GridWait where the target has them.
+void orderGrids(Emitter &e, Instr op, const LoweringOptions &options);
+
+//===-- Pattern families, one file each ----------------------------------------------------------------===//
+
+void populateStructure(TileTypeConverter &, mlir::RewritePatternSet &, const LoweringOptions &);
 void populateStream(TileTypeConverter &, mlir::RewritePatternSet &);
 void populateCopy(TileTypeConverter &, mlir::RewritePatternSet &);
 void populateQuery(TileTypeConverter &, mlir::RewritePatternSet &);
@@ -127,7 +146,9 @@ void populateScoreMask(TileTypeConverter &, mlir::RewritePatternSet &);
 void populateWeigh(TileTypeConverter &, mlir::RewritePatternSet &, const LoweringOptions &);
 void populateSoftmax(TileTypeConverter &, mlir::RewritePatternSet &);
 void populateResult(TileTypeConverter &, mlir::RewritePatternSet &);
-void populateCombine(TileTypeConverter &, mlir::RewritePatternSet &);
+void populateCombine(TileTypeConverter &, mlir::RewritePatternSet &, const LoweringOptions &);
 void populateMerge(TileTypeConverter &, mlir::RewritePatternSet &);
+void populatePlanner(TileTypeConverter &, mlir::RewritePatternSet &);
+void populateCheckTable(TileTypeConverter &, mlir::RewritePatternSet &);
 
 } // namespace mlac

@@ -1,5 +1,5 @@
 // The end of a work item: final factors, log-sum-exps, and outputs or partial results.
-#include "passes/nvvm/Lowering.h"
+#include "passes/nvvm/Sink.h"
 
 using namespace mlir;
 using namespace mlac;
@@ -49,16 +49,23 @@ private:
     Value maximum = maxima.front();
     for (Value other : ArrayRef(maxima).drop_front())
       maximum = e.maxF(maximum, other);
-    Value infinity = e.f32(-std::numeric_limits<double>::infinity());
-    Value reference = e.select(e.equalF(maximum, infinity), e.f32(0.0), maximum);
-    Value sum = e.f32(0.0);
+    RowSum row{maximum, e.f32(0.0)};
+    Value reference = row.reference(e);
     for (auto [group, value] : llvm::enumerate(maxima))
-      sum = e.fmaF(e.exp2(e.subF(value, reference)), groupSum(int64_t(group), index), sum);
-    Value empty = e.equalF(sum, e.f32(0.0));
-    storeLseOf(index, e.select(empty, infinity, e.addF(maximum, e.log2(sum))));
-    Value share = e.exp2(e.subF(adaptor.getMaximum()[index], reference));
-    Value factor = e.mulF(e.mulF(share, e.reciprocal(sum)), adaptor.getFactor().front());
+      row.sum = e.fmaF(e.exp2(e.subF(value, reference)), groupSum(int64_t(group), index), row.sum);
+    RowSum all = op.getSink() ? withSink(e, row, sinkOf(index)) : row;
+    storeLseOf(index, (op.getSinkInLse() ? all : row).lse(e));
+    Value empty = e.equalF(row.sum, e.f32(0.0));
+    Value share = e.exp2(e.subF(adaptor.getMaximum()[index], all.reference(e)));
+    Value factor = e.mulF(e.mulF(share, e.reciprocal(all.sum)), adaptor.getFactor().front());
     return e.select(empty, e.f32(0.0), factor);
+  }
+
+  /// Partial results leave the sink to the combine.
+  Value sinkOf(int64_t index) {
+    Value head = tokenAndHead(e, e.add(item.rowBegin, statsRow(e, index)), headsOf(op)).second;
+    Value sink = loadSink(e, adaptor.getSink().front(), head);
+    return e.select(e.equal(item.slot, -1), sink, e.f32(-std::numeric_limits<double>::infinity()));
   }
 
   /// One lane of the block's first warp speaks for each row.

@@ -1,20 +1,15 @@
-// What happens to a score between the product and the softmax: scale and mask, whichever schedule family holds it.
+// What happens to a score between the product and the softmax: scale, edit and mask, whichever schedule
+// family holds it.
 #pragma once
 
 #include "passes/nvvm/Lowering.h"
 
 namespace mlac {
 
-/// A row of scores, as registers: a query token of the request, a head, and whether the request has such a row.
+/// A row of scores, as registers: a query token of the request, a head, and whether the request has such a
+/// row.
 struct ScoreRow {
   Value queryToken, head, inside;
-};
-
-/// Where the scores that a thread holds belong. `rowOf` and `tokenOf` give the places of a register in the two lists.
-struct ScorePlaces {
-  llvm::SmallVector<ScoreRow> rows;
-  llvm::SmallVector<Value> tokens; // cached tokens of the request
-  std::function<size_t(size_t)> rowOf, tokenOf;
 };
 
 /// Lengths of the request, in tokens.
@@ -22,14 +17,47 @@ struct ScoreLengths {
   Value query, cached;
 };
 
+/// What tile.mask_scores says, for any op that says it.
 struct ScoreRules {
-  Value scale;
   bool causal;
+  std::optional<int64_t> window;
+  mlir::Region *edit; // null or empty: none
+  /// What a value from outside the edit is by now.
+  std::function<Value(Value)> captured;
+
+  bool edits() const { return edit && !edit->empty(); }
 };
 
-/// The scores as the softmax takes them: -inf where the row may not see the token.
-llvm::SmallVector<Value> finishScores(Emitter &e, const ScoreRules &rules, const ScorePlaces &places,
-                                      const ScoreLengths &lengths, ValueRange scores);
+/// Where the scores that a thread holds belong: `rowOf` and `tokenOf` give the places of a register in the
+/// list of rows and in `tokens`, the cached tokens of the request.
+struct ScorePlaces {
+  llvm::SmallVector<Value> tokens;
+  std::function<size_t(size_t)> rowOf, tokenOf;
+};
+
+/// Makes of products what the softmax takes: scaled, edited, -inf where the row may not see the token. What
+/// depends on the rows alone is emitted where one is made, best before the loop over KV tiles.
+class ScoreFinisher {
+public:
+  ScoreFinisher(Emitter &e, ScoreRules rules, llvm::ArrayRef<ScoreRow> rows, const ScoreLengths &lengths);
+
+  llvm::SmallVector<Value> finish(Emitter &e, Value scale, const ScorePlaces &places,
+                                  ValueRange scores) const;
+
+private:
+  /// Of a row: it sees tokens [first, end), `first` null where that is 0; the rest is for edits.
+  struct RowState {
+    Value first, end, position, head;
+    llvm::SmallVector<std::pair<mlir::Operation *, Value>> headValues;
+  };
+
+  RowState prepare(Emitter &e, const ScoreRow &row, const ScoreLengths &lengths) const;
+  std::pair<Value, Value> edit(Emitter &e, const RowState &row, Value score, Value token) const;
+  Value isVisible(Emitter &e, const RowState &row, Value token) const;
+
+  ScoreRules rules;
+  llvm::SmallVector<RowState> rows;
+};
 
 /// The row that packed row `packed` (of query token x head) of the item's request is.
 ScoreRow packedRow(Emitter &e, const ItemView &item, Value packed, int64_t heads);

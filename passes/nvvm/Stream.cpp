@@ -2,13 +2,28 @@
 // item's first tiles are under way while this one's results are stored.
 #include "passes/nvvm/Lowering.h"
 
+#include "runtime/Abi.h"
+
 using namespace mlir;
 using namespace mlac;
 
+static Value itemAddress(Emitter &e, const PlanView &plan, Value index) {
+  return e.offset(plan.work, e.mul(e.widen(index), sizeof(::mla::WorkItem)));
+}
+
 SmallVector<Value> mlac::loadItem(Emitter &e, const PlanView &plan, Value index, Value last) {
-  Value address = e.offset(plan.work, e.mul(e.widen(index), 32));
+  Value address = itemAddress(e, plan, index), zero = e.i32(0);
   SmallVector<Value> fields = e.loadVector(e.i32(), 4, address);
   llvm::append_range(fields, e.loadVector(e.i32(), 4, e.offset(address, 16)));
+  llvm::append_range(fields, ValueRange{zero, zero, index, last});
+  return fields;
+}
+
+SmallVector<Value> mlac::loadPrefillItem(Emitter &e, const PlanView &plan, Value index, Value last) {
+  Value address = itemAddress(e, plan, index);
+  SmallVector<Value> fields; // one by one: a vector's neighbouring registers cost prefill a spill
+  for (int64_t field = 0; field < 10; ++field)
+    fields.push_back(e.load(e.i32(), e.offset(address, 4 * field), 4));
   llvm::append_range(fields, ValueRange{index, last});
   return fields;
 }
@@ -81,7 +96,7 @@ struct LowerFirstItem : OpConversionPattern<tile::FirstItemOp> {
     auto [begin, end] = blockItems(e, plan);
     SmallVector<SmallVector<Value>> results{e.choose(
         e.less(begin, end), [&] { return loadItem(e, plan, begin, end); },
-        [&] { return SmallVector<Value>(10, e.i32(0)); })};
+        [&] { return SmallVector<Value>(12, e.i32(0)); })};
     rewriter.replaceOpWithMultiple(op, std::move(results));
     return success();
   }

@@ -1,5 +1,5 @@
 // Entry points, work items, allocations and the block barrier.
-#include "passes/nvvm/Lowering.h"
+#include "passes/nvvm/Prefill.h"
 
 using namespace mlir;
 using namespace mlac;
@@ -10,6 +10,11 @@ using namespace mlac;
 static SmallVector<StringRef> partsOf(Type type) {
   if (isa<tile::PlanType>(type))
     return {"q_indptr", "kv_len", "work_indptr", "work", "merges", "partial_out", "partial_lse"};
+  if (isa<mla::HeadValuesType>(type))
+    return {"data"};
+  if (isa<tile::BatchType>(type))
+    return {"q_indptr", "kv_len", "cache_indptr", "requests", "rows", "tokens", "blocks", "least",
+            "fixed", "items", "slots", "merges", "pages", "scratch", "status"};
   auto buffer = dyn_cast<mla::BufferType>(type);
   if (!buffer)
     return {""};
@@ -53,9 +58,12 @@ struct LowerKernel : OpConversionPattern<tile::KernelOp> {
   static int64_t threadsOf(tile::KernelOp op) {
     if (op.getSchedule())
       return op.getSchedule()->getThreads();
+    if (op.getPrefillSchedule())
+      return op.getPrefillSchedule()->getThreads();
     int64_t threads = 128;
     op.walk([&](tile::CombineOp combine) { threads = combine.getThreads(); });
     op.walk([&](tile::MergeOp merge) { threads = merge.getThreads(); });
+    op.walk([&](tile::PlanBatchOp plan) { threads = plan.getThreads(); });
     return threads;
   }
 
@@ -64,7 +72,7 @@ struct LowerKernel : OpConversionPattern<tile::KernelOp> {
     auto threads = int32_t(threadsOf(op));
     function->setAttr("nvvm.kernel", rewriter.getUnitAttr());
     function->setAttr("nvvm.reqntid", rewriter.getDenseI32ArrayAttr({threads}));
-    for (StringRef name : {"schedule", "heads", "compute", "mlac.info", "shared_bytes"})
+    for (StringRef name : {"schedule", "prefill_schedule", "heads", "kv_heads", "compute", "mlac.info", "shared_bytes"})
       if (Attribute attr = op->getAttr(name))
         function->setAttr(name, attr);
     auto names = parameterNames(op);
@@ -89,12 +97,15 @@ struct LowerReturn : OpConversionPattern<tile::ReturnOp> {
 //===-- Work items -------------------------------------------------------------------------------------===//
 
 struct LowerItems : OpConversionPattern<tile::ItemsOp> {
-  using OpConversionPattern::OpConversionPattern;
+  LowerItems(TypeConverter &converter, MLIRContext *context, const LoweringOptions &options)
+      : OpConversionPattern(converter, context), options(options) {}
 
   LogicalResult matchAndRewrite(tile::ItemsOp op, OneToNOpAdaptor adaptor,
                                 ConversionPatternRewriter &rewriter) const override {
     Emitter e(rewriter, op);
     PlanView plan(adaptor.getPlan());
+    // The combine's blocks may come as soon as all of this launch's have: they wait for the partial results themselves.
+    orderGrids(e, Instr::GridLaunch, options);
     auto [begin, end] = blockItems(e, plan);
     Block *body = &op.getBody().front();
     TypeConverter::SignatureConversion signature(body->getNumArguments());
@@ -106,7 +117,8 @@ struct LowerItems : OpConversionPattern<tile::ItemsOp> {
       llvm::append_range(inits, registers);
     auto loop = scf::ForOp::create(rewriter, e.loc, begin, end, e.i32(1), inits);
     rewriter.setInsertionPointToStart(loop.getBody());
-    SmallVector<Value> arguments = loadItem(e, plan, loop.getInductionVar(), end);
+    auto load = scheduleOf(op) ? loadItem : loadPrefillItem;
+    SmallVector<Value> arguments = load(e, plan, loop.getInductionVar(), end);
     llvm::append_range(arguments, loop.getRegionIterArgs());
     if (inits.empty())
       rewriter.eraseOp(loop.getBody()->getTerminator());
@@ -120,6 +132,8 @@ struct LowerItems : OpConversionPattern<tile::ItemsOp> {
     rewriter.replaceOpWithMultiple(op, std::move(results));
     return success();
   }
+
+  LoweringOptions options;
 };
 
 /// The end of an item, once its loop is lowered.
@@ -186,7 +200,8 @@ struct LowerSync : OpConversionPattern<tile::SyncOp> {
 
 } // namespace
 
-void mlac::populateStructure(TileTypeConverter &converter, RewritePatternSet &patterns) {
-  patterns.add<LowerKernel, LowerReturn, LowerItems, LowerYield, LowerRange, LowerAlloc, LowerBarrier, LowerSync>(converter,
-                                                                                            patterns.getContext());
+void mlac::populateStructure(TileTypeConverter &converter, RewritePatternSet &patterns, const LoweringOptions &options) {
+  patterns.add<LowerKernel, LowerReturn, LowerYield, LowerRange, LowerAlloc, LowerBarrier, LowerSync>(converter,
+                                                                                      patterns.getContext());
+  patterns.add<LowerItems>(converter, patterns.getContext(), options);
 }

@@ -3,7 +3,7 @@
 
 #include "mlir/Dialect/SCF/Transforms/Patterns.h"
 #include "passes/TargetOptions.h"
-#include "passes/nvvm/Lowering.h"
+#include "passes/nvvm/Prefill.h"
 
 namespace mlac {
 #define GEN_PASS_DEF_TONVVM
@@ -34,12 +34,22 @@ TileTypeConverter::TileTypeConverter(MLIRContext *context) {
     convertBuffer(type, results);
     return success();
   });
+  addConversion([](mla::HeadValuesType type) -> Type {
+    return LLVM::LLVMPointerType::get(type.getContext(), kGlobal);
+  });
   addConversion([](tile::PlanType type, SmallVectorImpl<Type> &results) -> std::optional<LogicalResult> {
     results.append(7, LLVM::LLVMPointerType::get(type.getContext(), kGlobal));
     return success();
   });
-  addConversion([i32](tile::ItemType, SmallVectorImpl<Type> &results) -> std::optional<LogicalResult> {
+  addConversion([i32](tile::BatchType type, SmallVectorImpl<Type> &results) -> std::optional<LogicalResult> {
+    Type pointer = LLVM::LLVMPointerType::get(type.getContext(), kGlobal);
+    results.append(3, pointer);
     results.append(10, i32);
+    results.append(2, pointer);
+    return success();
+  });
+  addConversion([i32](tile::ItemType, SmallVectorImpl<Type> &results) -> std::optional<LogicalResult> {
+    results.append(12, i32);
     return success();
   });
   addConversion([i32](tile::PiecesType type, SmallVectorImpl<Type> &results) -> std::optional<LogicalResult> {
@@ -58,7 +68,8 @@ TileTypeConverter::TileTypeConverter(MLIRContext *context) {
     return success();
   });
   addConversion([](tile::FragmentType type, SmallVectorImpl<Type> &results) -> std::optional<LogicalResult> {
-    results.append(type.getRegisters(), type.getElementType());
+    bool pairs = type.getRole() == tile::Role::operand;
+    results.append(type.getRegisters(), pairs ? IntegerType::get(type.getContext(), 32) : type.getElementType());
     return success();
   });
   addConversion([](tile::SharedType type) -> Type { return LLVM::LLVMPointerType::get(type.getContext(), kShared); });
@@ -76,6 +87,13 @@ static AttrT kernelAttr(Operation *op, StringRef name) {
 }
 
 tile::ScheduleAttr scheduleOf(Operation *op) { return kernelAttr<tile::ScheduleAttr>(op, "schedule"); }
+tile::PrefillScheduleAttr prefillOf(Operation *op) {
+  return kernelAttr<tile::PrefillScheduleAttr>(op, "prefill_schedule");
+}
+int64_t headsPerKvOf(Operation *op) {
+  auto kvHeads = kernelAttr<IntegerAttr>(op, "kv_heads");
+  return headsOf(op) / (kvHeads ? kvHeads.getInt() : 1);
+}
 int64_t headsOf(Operation *op) { return kernelAttr<IntegerAttr>(op, "heads").getInt(); }
 Element computeOf(Operation *op) { return elementOf(kernelAttr<TypeAttr>(op, "compute").getValue()); }
 
@@ -140,6 +158,19 @@ std::pair<Value, Value> tokenAndHead(Emitter &e, Value row, int64_t heads) {
   return {e.divU(row, heads), e.remU(row, heads)};
 }
 
+Value loadHeadValue(Emitter &e, Value values, Value head) {
+  // Nothing writes them during a launch: loads may leave loops.
+  Value address = e.offset(values, e.mul(e.widen(head), 4));
+  auto load = LLVM::LoadOp::create(e.builder, e.loc, e.f32(), address, /*alignment=*/4);
+  load.setInvariant(true);
+  return load;
+}
+
+void orderGrids(Emitter &e, Instr op, const LoweringOptions &options) {
+  if (get(op).legalOn(options.target, options.ptx))
+    e.call(op, {});
+}
+
 void storeLse(Emitter &e, const HeadsView &lse, Value token, Value head, Value lse2, mla::LseBase base) {
   constexpr double ln2 = 0.6931471805599453;
   Value value = base == mla::LseBase::ln ? e.mulF(lse2, e.f32(ln2)) : lse2;
@@ -170,7 +201,7 @@ struct ToNVVM : mlac::impl::ToNVVMBase<ToNVVM> {
     RewritePatternSet patterns(context);
     scf::populateSCFStructuralTypeConversionsAndLegality(converter, patterns, legal);
     LoweringOptions options{choice->target, choice->ptx};
-    populateStructure(converter, patterns);
+    populateStructure(converter, patterns, options);
     populateStream(converter, patterns);
     populateCopy(converter, patterns);
     populateQuery(converter, patterns);
@@ -179,8 +210,15 @@ struct ToNVVM : mlac::impl::ToNVVMBase<ToNVVM> {
     populateWeigh(converter, patterns, options);
     populateSoftmax(converter, patterns);
     populateResult(converter, patterns);
-    populateCombine(converter, patterns);
+    populateCombine(converter, patterns, options);
     populateMerge(converter, patterns);
+    populatePlanner(converter, patterns);
+    populateCheckTable(converter, patterns);
+    populatePrefillCopy(converter, patterns);
+    populatePrefillScore(converter, patterns, options);
+    populatePrefillSoftmax(converter, patterns);
+    populatePrefillWeigh(converter, patterns, options);
+    populatePrefillResult(converter, patterns);
     if (failed(applyPartialConversion(module, legal, std::move(patterns))))
       signalPassFailure();
   }

@@ -16,17 +16,23 @@ BatchPlan &BatchPlan::operator=(BatchPlan &&) noexcept = default;
 BatchPlan::~BatchPlan() = default;
 
 void BatchPlan::plan(const Lengths &lengths, Stream stream) { impl->plan(lengths, stream); }
+void BatchPlan::planOnDevice(const DeviceLengths &lengths, Stream stream) {
+  impl->planOnDevice(lengths, stream);
+}
+void BatchPlan::checkDevice() { impl->checkDevice(); }
 void BatchPlan::run(const Operands &operands, Stream stream) { impl->run(operands, stream); }
 void BatchPlan::checkOperands(const Operands &operands) const { impl->checkOperands(operands); }
 PlanStats BatchPlan::stats() const { return impl->stats; }
 Device &BatchPlan::device() const { return *impl->kernel->device; }
 
 BatchPlan::Impl::Impl(std::shared_ptr<Kernel::Loaded> loaded, Config config, Sizes sizes, Workspace workspace)
-    : kernel(std::move(loaded)), config(config), sizes(sizes),
+    : kernel(std::move(loaded)), config(config), sizes(sizes), status(*kernel->device),
       lists(*kernel->device, static_cast<size_t>(sizes.listBytes), "the plan's lists"),
       staging(*kernel->device, static_cast<size_t>(sizes.listBytes)),
-      main(launchOf(kernel->info->main, kernel->main)),
-      combine(launchOf(kernel->info->combine, kernel->combine)) {
+      scratch(*kernel->device, static_cast<size_t>(sizes.scratchBytes), "the planner's scratch memory"),
+      main(launchOf(kernel->info->main)), combine(launchOf(kernel->info->combine)),
+      planner(launchOf(kernel->info->planner)), check(launchOf(kernel->info->check)) {
+  combine.overlap = config.overlap && kernel->info->combine.overlaps;
   uint16_t place = kernel->vocabulary.plan;
   auto at = [&](int64_t offset) { return lists.get() + static_cast<uint64_t>(offset); };
   for (int64_t offset : {int64_t{0}, sizes.kvLen, sizes.workIndptr, sizes.work, sizes.merge})
@@ -62,10 +68,11 @@ static void tracePlan(const KernelInfo &kernel, const Config &config, const Leng
 }
 
 static void traceRun(const KernelInfo &kernel, const Operands &operands, const Expected &expected,
-                     size_t requests) {
+                     int64_t requests) {
   if (!isTraced(TraceLevel::run))
     return;
-  TraceTypes given{operands.query.dtype, operands.cache.dtype, declaredTypes(kernel).compute};
+  DType storage = kernel.isPrefill() ? operands.key.dtype : operands.cache.dtype;
+  TraceTypes given{operands.query.dtype, storage, declaredTypes(kernel).compute};
   traceCall(TraceLevel::run, traceOf(kernel, given, static_cast<int64_t>(requests), operands.query.rows,
                                      expected.cachedTokens));
 }
@@ -94,22 +101,23 @@ static PlanRequest requestOf(const Config &config, const Lengths &lengths) {
 
 void BatchPlan::Impl::plan(const Lengths &lengths, Stream stream) {
   tracePlan(info(), config, lengths);
+  checkDevice();
   if (device().capturing(stream))
     throw Error(Error::Code::streamCapturing, "plan()", "on a stream that is being captured",
                 "outside of the capture", "capture run() alone; its replays see the plan made last");
   requireRoom("the batch", "requests of the capacity", static_cast<int64_t>(lengths.kvLen.size()),
               sizes.requests);
-  Plan made = makePlan(info(), requestOf(config, lengths));
-  checkCapacity(made);
   std::byte *slot = staging.acquire();
-  staging.send(lists.get(), write(made, slot), stream);
-  remember(made, lengths);
+  makePlan(info(), requestOf(config, lengths), made,
+           {reinterpret_cast<WorkItem *>(slot + sizes.work), static_cast<size_t>(sizes.items)});
+  checkCapacity();
+  staging.send(lists.get(), write(slot), stream);
+  remember(lengths);
 }
 
-void BatchPlan::Impl::checkCapacity(const Plan &made) const {
+void BatchPlan::Impl::checkCapacity() const {
   requireRoom("the query rows", "query rows of the capacity", made.qIndptr.back(), sizes.queryRows);
-  requireRoom("the work items", "work items of the capacity", static_cast<int64_t>(made.work.size()),
-              sizes.items);
+  requireRoom("the work items", "work items of the capacity", made.items, sizes.items);
   requireRoom("the partial results", "slots of the capacity", made.slots, sizes.slots);
   requireRoom("the row tiles to merge", "merges of the capacity", static_cast<int64_t>(made.merges.size()),
               sizes.merges);
@@ -121,12 +129,11 @@ static void put(std::byte *to, const std::vector<T> &list) {
     std::memcpy(to, list.data(), list.size() * sizeof(T));
 }
 
-size_t BatchPlan::Impl::write(const Plan &made, std::byte *to) const {
+size_t BatchPlan::Impl::write(std::byte *to) const {
   put(to, made.qIndptr);
   put(to + sizes.kvLen, made.kvLen);
   put(to + sizes.workIndptr, made.workIndptr);
   put(to + sizes.merge, made.merges);
-  put(to + sizes.work, made.work);
   // Blocks past the plan's find an empty range, merges past it a row that no request has. Request 0's lengths
   // are read for those, also of an empty batch.
   auto *indptr = reinterpret_cast<int32_t *>(to + sizes.workIndptr);
@@ -137,30 +144,40 @@ size_t BatchPlan::Impl::write(const Plan &made, std::byte *to) const {
   if (config.graph)
     std::fill(merges + made.merges.size(), merges + sizes.merges,
               MergeItem{0, std::numeric_limits<int32_t>::max() - info().tile.rows, 0, 0});
-  return static_cast<size_t>(sizes.work) + made.work.size() * sizeof(WorkItem);
+  return static_cast<size_t>(sizes.work) + static_cast<size_t>(made.items) * sizeof(WorkItem);
 }
 
-void BatchPlan::Impl::remember(const Plan &made, const Lengths &lengths) {
-  stats.grid = config.graph ? sizes.blocks : made.grid;
-  stats.combineGrid = config.graph ? sizes.merges * info().tile.rows : made.combineGrid;
-  stats.items = static_cast<int64_t>(made.work.size());
+void BatchPlan::Impl::remember(const Lengths &lengths) {
+  setLaunches(config.graph ? sizes.blocks : made.grid,
+              config.graph ? sizes.merges * info().tile.rows : made.combineGrid);
+  stats.items = made.items;
   stats.tiles = made.tiles;
+  stats.skippedTiles = made.skippedTiles;
   stats.splits = static_cast<int64_t>(made.merges.size());
   stats.slots = made.slots;
-  main.grid = static_cast<uint32_t>(stats.grid);
-  combine.grid = static_cast<uint32_t>(stats.combineGrid);
   expected.rows = made.qIndptr.back();
-  expected.work = !made.work.empty();
+  expected.work = made.items > 0;
   expected.cachedTokens = 0;
   for (int32_t length : made.kvLen)
     expected.cachedTokens += length;
-  expected.pageSize = lengths.pageSize;
-  expected.pages = lengths.pages;
-  expected.tableColumns = lengths.tableColumns;
-  if (lengths.pageSize > 0)
-    division = pageDivision(lengths.pageSize);
-  kvLen.assign(made.kvLen.begin(), made.kvLen.end());
+  setGeometry(lengths.pageSize, lengths.tableColumns, lengths.pages);
+  requests = static_cast<int64_t>(made.kvLen.size());
   planned = true;
+}
+
+void BatchPlan::Impl::setLaunches(int64_t grid, int64_t combineGrid) {
+  stats.grid = grid;
+  stats.combineGrid = combineGrid;
+  main.grid = static_cast<uint32_t>(grid);
+  combine.grid = static_cast<uint32_t>(combineGrid);
+}
+
+void BatchPlan::Impl::setGeometry(int32_t pageSize, int64_t tableColumns, int64_t pages) {
+  expected.pageSize = pageSize;
+  expected.tableColumns = tableColumns;
+  expected.pages = pages;
+  if (pageSize > 0)
+    division = pageDivision(pageSize);
 }
 
 //===-- Running --===//
@@ -173,25 +190,17 @@ void BatchPlan::Impl::checkOperands(const Operands &operands) const {
   checkTensor(*kernel.find(Role::output), operands.out, expected.rows);
   if (kernel.lse != LseBase::none)
     checkTensor(*kernel.find(Role::lse), operands.lse, expected.rows);
-  checkCache(*kernel.find(Role::cache), operands.cache, expected);
+  if (kernel.isPrefill()) {
+    checkTensor(*kernel.find(Role::key), operands.key, expected.cachedTokens);
+    checkTensor(*kernel.find(Role::value), operands.value, expected.cachedTokens);
+  } else {
+    checkCache(*kernel.find(Role::cache), operands.cache, expected);
+  }
   for (const Operand &operand : kernel.operands)
     if (operand.role == Role::scalar)
-      scalarValue(operand.name, operands.scalars);
-}
-
-void BatchPlan::Impl::checkTable(const Cache &cache, Stream stream) const {
-  if (info().find(Role::cache)->layout != Layout::paged || kvLen.empty() || !cache.table)
-    return;
-  if (device().capturing(stream))
-    throw Error(Error::Code::streamCapturing, "run() with checkTables", "on a stream that is being captured",
-                "outside of the capture", "leave checkTables off for captured runs");
-  device().synchronize(stream);
-  auto rows = static_cast<int64_t>(kvLen.size());
-  std::vector<int32_t> table(static_cast<size_t>((rows - 1) * cache.tableStride + expected.tableColumns));
-  if (table.empty())
-    return;
-  device().copyOut(table.data(), cache.table, table.size() * sizeof(int32_t));
-  checkPageTable(table, cache.tableStride, kvLen, expected.pageSize, expected.pages);
+      scalarValue(kernel, operand.name, operands.scalars);
+    else if (operand.role == Role::headValues)
+      headValuesOf(operand, operands.headValues);
 }
 
 void BatchPlan::Impl::writeOperands(const Operands &operands, Words &into) const {
@@ -200,11 +209,19 @@ void BatchPlan::Impl::writeOperands(const Operands &operands, Words &into) const
   writeTensor(into, vocabulary.out, operands.out);
   if (info().lse != LseBase::none)
     writeTensor(into, vocabulary.lse, operands.lse);
-  writeCache(into, vocabulary.cache, operands.cache, info().find(Role::cache)->layout, division);
-  size_t next = 0;
+  if (info().isPrefill()) {
+    writeTensor(into, vocabulary.key, operands.key);
+    writeTensor(into, vocabulary.value, operands.value);
+  } else {
+    writeCache(into, vocabulary.cache, operands.cache, info().cached().layout, division);
+  }
+  size_t next = 0, nextList = 0;
   for (const Operand &operand : info().operands)
     if (operand.role == Role::scalar)
-      into[vocabulary.scalars[next++]] = std::bit_cast<uint32_t>(scalarValue(operand.name, operands.scalars));
+      into[vocabulary.scalars[next++]] =
+          std::bit_cast<uint32_t>(scalarValue(info(), operand.name, operands.scalars));
+    else if (operand.role == Role::headValues)
+      into[vocabulary.headValues[nextList++]] = headValuesOf(operand, operands.headValues).data;
 }
 
 void BatchPlan::Impl::launch(const Binding &binding, Launch &launch, Words &values, Stream stream) {
@@ -217,12 +234,13 @@ void BatchPlan::Impl::launch(const Binding &binding, Launch &launch, Words &valu
 }
 
 void BatchPlan::Impl::run(const Operands &operands, Stream stream) {
-  traceRun(info(), operands, expected, kvLen.size());
+  traceRun(info(), operands, expected, requests);
+  checkDevice();
   checkOperands(operands);
-  if (config.checkTables)
-    checkTable(operands.cache, stream);
   Words values = words;
   writeOperands(operands, values);
+  if (config.checkTables)
+    checkTable(values, stream);
   launch(kernel->main, main, values, stream);
   launch(kernel->combine, combine, values, stream);
 }

@@ -17,13 +17,19 @@ void Vocabulary::add(const std::vector<Param> &params) {
 
 Vocabulary::Vocabulary(const KernelInfo &kernel) {
   add(planParams());
+  batch = static_cast<uint16_t>(places.size());
+  add(batchParams());
   for (const Operand &operand : kernel.operands) {
     auto place = static_cast<uint16_t>(places.size());
     if (operand.role == Role::scalar)
       scalars.push_back(place);
+    else if (operand.role == Role::headValues)
+      headValues.push_back(place);
     else
       (operand.role == Role::query    ? query
        : operand.role == Role::cache  ? cache
+       : operand.role == Role::key    ? key
+       : operand.role == Role::value  ? value
        : operand.role == Role::output ? out
                                       : lse) = place;
     add(operandParams(operand));

@@ -29,8 +29,8 @@ public:
   uint16_t find(const std::string &word) const;
 
   // Places of the first word of each group; the rest follow in the order of runtime/Abi.h.
-  uint16_t plan = 0, query = 0, cache = 0, out = 0, lse = 0, states = 0;
-  std::vector<uint16_t> scalars; ///< in the kernel's order
+  uint16_t plan = 0, batch = 0, query = 0, cache = 0, key = 0, value = 0, out = 0, lse = 0, states = 0;
+  std::vector<uint16_t> scalars, headValues; ///< in the kernel's order
 
 private:
   void add(const std::vector<Param> &params);
@@ -49,7 +49,6 @@ public:
     for (size_t i = 0; i < places.size(); ++i)
       pointers[i] = &words[places[i]];
   }
-  uint32_t size() const { return static_cast<uint32_t>(places.size()); }
 
 private:
   std::vector<uint16_t> places;

@@ -19,6 +19,7 @@ static mla::Config convert(const mla_config &c) {
   config.deterministic = static_cast<mla::Deterministic>(c.deterministic);
   config.graph = c.graph;
   config.checkTables = c.check_tables;
+  config.overlap = !c.no_overlap;
   return config;
 }
 
@@ -48,8 +49,21 @@ public:
       const mla_scalar &scalar = (&required(c.scalars, "operands.scalars"))[i];
       scalars[i] = {&required(scalar.name, "a scalar's name"), scalar.value};
     }
-    operands = {
-        convert(c.query), convert(c.cache), convert(c.out), convert(c.lse), {scalars.data(), c.scalar_count}};
+    if (c.head_value_count > headValues.size())
+      throw mla::Error(mla::Error::Code::badArgument, "operands.head_value_count",
+                       std::to_string(c.head_value_count), "at most " + std::to_string(headValues.size()));
+    for (size_t i = 0; i < c.head_value_count; ++i) {
+      const mla_head_values &list = (&required(c.head_values, "operands.head_values"))[i];
+      headValues[i] = {&required(list.name, "the name of head values"), list.data, list.heads};
+    }
+    operands = {convert(c.query),
+                convert(c.cache),
+                convert(c.out),
+                convert(c.lse),
+                {scalars.data(), c.scalar_count},
+                {headValues.data(), c.head_value_count},
+                convert(c.key),
+                convert(c.value)};
   }
   ConvertedOperands(const ConvertedOperands &) = delete;
   ConvertedOperands &operator=(const ConvertedOperands &) = delete;
@@ -58,6 +72,7 @@ public:
 
 private:
   std::array<mla::Scalar, 64> scalars;
+  std::array<mla::HeadValues, 16> headValues;
 };
 
 //===-- Kernels --===//
@@ -88,7 +103,9 @@ mla_status mla_kernel_describe(const mla_kernel *kernel, mla_kernel_info *info) 
              static_cast<mla_dtype>(k.outDType()),
              static_cast<mla_layout>(k.layout()),
              k.causal(),
-             static_cast<mla_lse_base>(k.lse())};
+             static_cast<mla_lse_base>(k.lse()),
+             k.window(),
+             k.kvHeads()};
   });
 }
 
@@ -146,6 +163,20 @@ mla_status mla_plan_batch(mla_plan *plan, const mla_lengths *lengths, uint64_t s
   });
 }
 
+static mla::DeviceLengths convert(const mla_device_lengths &c) {
+  return {c.requests,  c.q_indptr,      c.kv_len, c.query_rows,
+          c.page_size, c.table_columns, c.pages,  c.cache_indptr};
+}
+
+mla_status mla_plan_on_device(mla_plan *plan, const mla_device_lengths *lengths, uint64_t stream) {
+  return guarded(
+      [&] { required(plan, "plan").plan.planOnDevice(convert(readStruct(lengths, "lengths")), stream); });
+}
+
+mla_status mla_plan_check_device(mla_plan *plan) {
+  return guarded([&] { required(plan, "plan").plan.checkDevice(); });
+}
+
 mla_status mla_run(mla_plan *plan, const mla_operands *operands, uint64_t stream) {
   return guarded([&] {
     mla_plan &on = required(plan, "plan");
@@ -177,6 +208,21 @@ mla_status mla_graph_capture_run(mla_plan *plan, const mla_operands *operands, u
     mla_plan &on = required(plan, "plan");
     ConvertedOperands converted(operands);
     auto captured = on.device->capture(stream, [&] { on.plan.run(converted.operands, stream); });
+    *graph = new mla_graph{on.device, std::move(captured)};
+  });
+}
+
+mla_status mla_graph_capture_planned_run(mla_plan *plan, const mla_device_lengths *lengths,
+                                         const mla_operands *operands, uint64_t stream, mla_graph **graph) {
+  return guarded([&] {
+    required(graph, "graph") = nullptr;
+    mla_plan &on = required(plan, "plan");
+    mla::DeviceLengths batch = convert(readStruct(lengths, "lengths"));
+    ConvertedOperands converted(operands);
+    auto captured = on.device->capture(stream, [&] {
+      on.plan.planOnDevice(batch, stream);
+      on.plan.run(converted.operands, stream);
+    });
     *graph = new mla_graph{on.device, std::move(captured)};
   });
 }

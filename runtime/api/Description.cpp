@@ -19,29 +19,37 @@ static const KernelInfo &choose(const Manifest &manifest, std::string_view name)
               fmt::format("one of {}", fmt::join(names, ", ")));
 }
 
+static std::shared_ptr<const std::vector<std::string>> namesOf(const KernelInfo &kernel, Role role) {
+  std::vector<std::string> names;
+  for (const Operand &operand : kernel.operands)
+    if (operand.role == role)
+      names.push_back(operand.name);
+  return std::make_shared<const std::vector<std::string>>(std::move(names));
+}
+
 KernelDescription KernelDescription::read(std::string_view artefact, std::string_view name) {
   Manifest manifest = readArtefact(artefact);
   KernelDescription description;
   description.kernel = std::make_shared<const KernelInfo>(choose(manifest, name));
-  std::vector<std::string> scalars;
-  for (const Operand &operand : description.kernel->operands)
-    if (operand.role == Role::scalar)
-      scalars.push_back(operand.name);
-  description.scalarNames = std::make_shared<const std::vector<std::string>>(std::move(scalars));
+  description.scalarNames = namesOf(*description.kernel, Role::scalar);
+  description.headValueNames = namesOf(*description.kernel, Role::headValues);
   return description;
 }
 
 const std::string &KernelDescription::name() const { return kernel->name; }
 int64_t KernelDescription::heads() const { return kernel->heads; }
+int64_t KernelDescription::kvHeads() const { return kernel->kvHeads; }
 int64_t KernelDescription::qkDim() const { return kernel->qkDim; }
 int64_t KernelDescription::vDim() const { return kernel->vDim; }
 DType KernelDescription::queryDType() const { return kernel->find(Role::query)->dtype; }
-DType KernelDescription::cacheDType() const { return kernel->find(Role::cache)->dtype; }
+DType KernelDescription::cacheDType() const { return kernel->cached().dtype; }
 DType KernelDescription::outDType() const { return kernel->find(Role::output)->dtype; }
-Layout KernelDescription::layout() const { return kernel->find(Role::cache)->layout; }
+Layout KernelDescription::layout() const { return kernel->cached().layout; }
 bool KernelDescription::causal() const { return kernel->causal; }
+int64_t KernelDescription::window() const { return kernel->window; }
 LseBase KernelDescription::lse() const { return kernel->lse; }
 std::span<const std::string> KernelDescription::scalars() const { return *scalarNames; }
+std::span<const std::string> KernelDescription::headValues() const { return *headValueNames; }
 
 void KernelDescription::check(const Config &config) const { sizesOf(*kernel, config); }
 

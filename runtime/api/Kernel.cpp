@@ -9,15 +9,6 @@
 
 namespace mla {
 
-Launch launchOf(const Entry &entry, const Binding &binding) {
-  Launch launch;
-  launch.entry = entry.name;
-  launch.block = static_cast<uint32_t>(entry.threads);
-  launch.sharedBytes = static_cast<uint32_t>(entry.sharedBytes);
-  launch.params = binding.size();
-  return launch;
-}
-
 Kernel::Loaded::Loaded(std::shared_ptr<Device> device, std::shared_ptr<const KernelInfo> info,
                        std::string_view artefact)
     : device(std::move(device)), info(std::move(info)), module(this->device->load(artefact)),
@@ -25,12 +16,14 @@ Kernel::Loaded::Loaded(std::shared_ptr<Device> device, std::shared_ptr<const Ker
   auto prepare = [&](const Entry &entry, Binding &binding) {
     binding = Binding(vocabulary, entry);
     if (!entry.name.empty())
-      this->device->prepare(*module, launchOf(entry, binding));
+      this->device->prepare(*module, launchOf(entry));
   };
   prepare(this->info->main, main);
   prepare(this->info->combine, combine);
   prepare(this->info->merge, merge);
-  residentBlocks = this->device->residentBlocks(*module, launchOf(this->info->main, main));
+  prepare(this->info->planner, planner);
+  prepare(this->info->check, check);
+  residentBlocks = this->device->residentBlocks(*module, launchOf(this->info->main));
 }
 
 Kernel Kernel::load(std::shared_ptr<Device> device, std::string_view artefact, std::string_view name) {
@@ -116,7 +109,7 @@ void Kernel::merge(std::span<const State> states, const State &into, Stream stre
   writeTensor(words, vocabulary.lse, into.lse);
   std::array<void *, Words::most> params;
   loaded->merge.point(words, params);
-  Launch launch = launchOf(info().merge, loaded->merge);
+  Launch launch = launchOf(info().merge);
   launch.grid = static_cast<uint32_t>(into.out.rows * info().heads);
   launch.stream = stream;
   device().launch(*loaded->module, launch, params.data());

@@ -1,6 +1,7 @@
 // A kernel's code on a device and what is known of it.
 #pragma once
 
+#include "runtime/Params.h"
 #include "runtime/api/Binding.h"
 
 namespace mla {
@@ -13,11 +14,8 @@ struct Kernel::Loaded {
   std::shared_ptr<const KernelInfo> info;
   std::unique_ptr<Module> module;
   Vocabulary vocabulary;
-  Binding main, combine, merge;
+  Binding main, combine, merge, planner, check;
   int residentBlocks = 0;
 };
-
-/// A launch of that entry, grid and stream left open.
-Launch launchOf(const Entry &entry, const Binding &binding);
 
 } // namespace mla

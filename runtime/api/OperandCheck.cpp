@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 namespace mla {
@@ -83,12 +84,33 @@ void checkCache(const Operand &operand, const Cache &cache, const Expected &expe
   checkAlignment(operand, "the token stride", cache.strideToken * bytes(operand.dtype));
 }
 
-float scalarValue(const std::string &name, std::span<const Scalar> scalars) {
+const HeadValues &headValuesOf(const Operand &operand, std::span<const HeadValues> given) {
+  for (const HeadValues &values : given) {
+    if (values.name != operand.name)
+      continue;
+    checkNumber(operand, "the heads", values.heads, operand.shape[0]);
+    requireAddress(operand.name, values.data);
+    checkAlignment(operand, "the address", static_cast<int64_t>(values.data));
+    return values;
+  }
+  throw Error(Code::missingOperand, "head values " + operand.name, "not given", "given");
+}
+
+static bool isScale(const KernelInfo &kernel, const std::string &name) {
+  auto holds = [&](const Scale &scale) {
+    return std::find(scale.scalars.begin(), scale.scalars.end(), name) != scale.scalars.end();
+  };
+  return holds(kernel.scoreScale) || holds(kernel.valueScale);
+}
+
+float scalarValue(const KernelInfo &kernel, const std::string &name, std::span<const Scalar> scalars) {
   for (const Scalar &scalar : scalars) {
     if (scalar.name != name)
       continue;
-    if (!std::isfinite(scalar.value) || scalar.value <= 0)
-      throw Error(Code::scaleValue, "scalar " + name, fmt::format("{}", scalar.value), "finite and above 0");
+    bool scale = isScale(kernel, name);
+    if (!std::isfinite(scalar.value) || (scale && scalar.value <= 0))
+      throw Error(Code::scaleValue, "scalar " + name, fmt::format("{}", scalar.value),
+                  scale ? "finite and above 0" : "finite");
     return scalar.value;
   }
   throw Error(Code::missingOperand, "scalar " + name, "not given", "given");

@@ -22,7 +22,11 @@ struct Expected {
 void checkTensor(const Operand &operand, const Tensor &tensor, int64_t rows);
 void checkCache(const Operand &operand, const Cache &cache, const Expected &expected);
 
+/// The list of an operand that holds head values among those given. Throws Error missingOperand,
+/// operandMismatch, operandNull or operandAlignment.
+const HeadValues &headValuesOf(const Operand &operand, std::span<const HeadValues> given);
+
 /// The value of a scalar among those given. Throws Error missingOperand or scaleValue.
-float scalarValue(const std::string &name, std::span<const Scalar> scalars);
+float scalarValue(const KernelInfo &kernel, const std::string &name, std::span<const Scalar> scalars);
 
 } // namespace mla

@@ -25,14 +25,19 @@ static void compareWithKernel(const KernelInfo &kernel, const Config &config) {
   auto number = [](int64_t value) { return std::to_string(value); };
   auto yesNo = [](bool value) { return std::string(value ? "true" : "false"); };
   compare("the query's dtype", config.queryDType, kernel.find(Role::query)->dtype, nameOf);
-  compare("the cache's dtype", config.cacheDType, kernel.find(Role::cache)->dtype, nameOf);
+  compare("the cache's dtype", config.cacheDType, kernel.cached().dtype, nameOf);
   compare("the output's dtype", config.outDType, kernel.find(Role::output)->dtype, nameOf);
   compare("heads", config.heads, int64_t{kernel.heads}, number);
   compare("the dims of query and cache", config.qkDim, int64_t{kernel.qkDim}, number);
   compare("the dims of the output", config.vDim, int64_t{kernel.vDim}, number);
-  compare("the cache's layout", config.layout, kernel.find(Role::cache)->layout, nameOf);
+  compare("the cache's layout", config.layout, kernel.cached().layout, nameOf);
   compare("causal", config.causal, kernel.causal, yesNo);
+  compare("the window", config.window, kernel.window, number);
   compare("the base of the LSE", config.lse, kernel.lse, nameOf);
+  bool paged = kernel.find(Role::cache)->layout == Layout::paged;
+  if (config.checkTables && paged && kernel.check.name.empty())
+    throw Error(Code::entryMissing, "the check of page tables of " + kernel.name, "not in the artefact",
+                "there", "recompile the kernel with this version, or leave checkTables off");
 }
 
 static void requireCapacity(const char *field, int64_t value, int64_t least, int64_t most) {
@@ -56,13 +61,13 @@ static void checkCapacity(const KernelInfo &kernel, const Config &config) {
 
 /// The most row tiles of a batch: those of requests whose last one is as short as can be.
 static int64_t mostUnits(const KernelInfo &kernel, const Capacity &capacity) {
-  int64_t rows = capacity.queryRows * kernel.heads, tile = kernel.tile.rows;
+  int64_t rows = capacity.queryRows * kernel.headsPerKv(), tile = kernel.tile.rows;
   int64_t busy = std::min(capacity.requests, capacity.queryRows);
-  return std::min(rows, (rows + busy * (tile - 1)) / tile);
+  return std::min(rows, (rows + busy * (tile - 1)) / tile) * std::max(kernel.kvHeads, 1);
 }
 
 static void sizeLists(const KernelInfo &kernel, const Config &config, Sizes &sizes) {
-  int64_t units = mostUnits(kernel, config.capacity);
+  int64_t units = sizes.rowTiles = mostUnits(kernel, config.capacity);
   sizes.items = units;
   if (sizes.split && config.deterministic == Deterministic::batch) {
     sizes.items = sizes.slots = units * fixedPieces;
@@ -91,6 +96,13 @@ static void placeLists(Sizes &sizes) {
   sizes.listBytes = sizes.work + sizes.items * int64_t{sizeof(WorkItem)};
 }
 
+static void sizeScratch(const KernelInfo &kernel, const Config &config, Sizes &sizes) {
+  if (config.graph && !kernel.planner.name.empty())
+    sizes.scratchBytes = plannerScratchBytes(sizes.requests, sizes.rowTiles, sizes.blocks);
+  if (config.checkTables)
+    sizes.scratchBytes = std::max(sizes.scratchBytes, sizes.requests * 2 * int64_t{sizeof(int32_t)});
+}
+
 static void placePartials(const KernelInfo &kernel, Sizes &sizes) {
   int64_t lseBytes = sizes.slots * kernel.tile.rows * int64_t{sizeof(float)};
   sizes.partialOutBytes = lseBytes * kernel.vDim;
@@ -110,6 +122,7 @@ Sizes sizesOf(const KernelInfo &kernel, const Config &config) {
   sizeLists(kernel, config, sizes);
   placeLists(sizes);
   placePartials(kernel, sizes);
+  sizeScratch(kernel, config, sizes);
   return sizes;
 }
 

@@ -12,6 +12,7 @@ struct Sizes {
   int64_t queryRows = 0;
   int64_t blocks = 0;
   bool split = false;
+  int64_t rowTiles = 0;
   int64_t items = 0;
   int64_t merges = 0;
   int64_t slots = 0;
@@ -24,6 +25,7 @@ struct Sizes {
   // varies most, comes last: a copy ends where it does.
   int64_t kvLen = 0, workIndptr = 0, merge = 0, work = 0;
   int64_t listBytes = 0;
+  int64_t scratchBytes = 0; ///< of the planner and of the check of page tables on the device
 };
 
 /// Throws Error as KernelDescription::check().

@@ -239,8 +239,8 @@ public:
   void launch(Module &module, const Launch &launch, void **params) override {
     Current current(context);
     cuda::Function function = find(module, launch);
-    cuda::Result result = driver().launchKernel(function, launch.grid, 1, 1, launch.block, 1, 1,
-                                                launch.sharedBytes, streamOf(launch.stream), params, nullptr);
+    cuda::Result result = launch.overlap && canOverlap() ? launchOverlapping(function, launch, params)
+                                                         : launchInOrder(function, launch, params);
     if (result != cuda::success)
       require(result, fmt::format("cuLaunchKernel({}, {} blocks of {} threads, {} bytes of shared memory)",
                                   launch.entry, launch.grid, launch.block, launch.sharedBytes)
@@ -344,6 +344,23 @@ public:
   int capability() const override { return 10 * info.major + info.minor; }
 
 private:
+  cuda::Result launchInOrder(cuda::Function function, const Launch &launch, void **params) {
+    return driver().launchKernel(function, launch.grid, 1, 1, launch.block, 1, 1, launch.sharedBytes,
+                                 streamOf(launch.stream), params, nullptr);
+  }
+
+  cuda::Result launchOverlapping(cuda::Function function, const Launch &launch, void **params) {
+    cuda::LaunchAttribute attribute{cuda::launchProgrammaticSerialization, 0, {1}};
+    cuda::LaunchConfig config{
+        launch.grid, 1, 1, launch.block, 1, 1, launch.sharedBytes, streamOf(launch.stream), &attribute, 1};
+    return driver().launchKernelEx(&config, function, params, nullptr);
+  }
+
+  /// CUDA 12.3 is the first whose graphs take such launches.
+  bool canOverlap() const {
+    return info.driverVersion >= 12030 && info.major >= 9 && driver().launchKernelEx;
+  }
+
   cuda::Stream streamOf(Stream given) const { return given ? reinterpret_cast<cuda::Stream>(given) : stream; }
 
   /// Refuses what cannot fit before the driver does, with both numbers.

@@ -44,6 +44,8 @@ static void resolveModules(void *library, Driver &driver) {
   resolve(library, "cuFuncSetAttribute", driver.funcSetAttribute);
   resolve(library, "cuOccupancyMaxActiveBlocksPerMultiprocessor", driver.occupancyMaxActiveBlocks);
   resolve(library, "cuLaunchKernel", driver.launchKernel);
+  driver.launchKernelEx =
+      reinterpret_cast<decltype(driver.launchKernelEx)>(dlsym(library, "cuLaunchKernelEx"));
 }
 
 static void resolveMemory(void *library, Driver &driver) {

@@ -43,6 +43,28 @@ inline constexpr unsigned eventNoTiming = 2;
 // CUstreamCaptureMode
 inline constexpr int captureThreadLocal = 1;
 
+// CUlaunchAttributeID
+inline constexpr int launchProgrammaticSerialization = 6;
+
+/// CUlaunchAttribute: an id and a union of 64 bytes.
+struct LaunchAttribute {
+  int id;
+  int pad = 0;
+  union {
+    int programmaticSerializationAllowed;
+    char bytes[64];
+  };
+};
+
+/// CUlaunchConfig.
+struct LaunchConfig {
+  unsigned gridX, gridY, gridZ, blockX, blockY, blockZ, sharedBytes;
+  Stream stream;
+  LaunchAttribute *attributes;
+  unsigned attributeCount;
+};
+static_assert(sizeof(LaunchAttribute) == 72 && sizeof(LaunchConfig) == 56);
+
 // CUstream_flags
 inline constexpr unsigned streamNonBlocking = 1;
 
@@ -70,6 +92,8 @@ struct Driver {
   Result (*launchKernel)(Function, unsigned gridX, unsigned gridY, unsigned gridZ, unsigned blockX,
                          unsigned blockY, unsigned blockZ, unsigned sharedBytes, Stream, void **params,
                          void **extra);
+  /// Null in drivers older than CUDA 11.8.
+  Result (*launchKernelEx)(const LaunchConfig *, Function, void **params, void **extra);
   Result (*memAlloc)(uint64_t *, size_t);
   Result (*memFree)(uint64_t);
   Result (*memGetInfo)(size_t *free, size_t *total);

@@ -81,12 +81,17 @@ public:
   std::vector<Extent> extents() const;
   void addTraffic(uintptr_t begin, Traffic traffic);
 
+  /// Starts of the allocations that the last launch wrote to.
+  std::vector<uintptr_t> lastWritten() const;
+  void setLastWritten(std::vector<uintptr_t> begins);
+
 private:
   struct Allocation;
   mutable std::mutex mutex;
   std::map<uintptr_t, std::unique_ptr<Allocation>> allocations;
   uint64_t serial = 0;
   Traffic total;
+  std::vector<uintptr_t> written;
 };
 
 struct LaunchConfig {
@@ -97,6 +102,9 @@ struct LaunchConfig {
   uint64_t seed =
       0; ///< Decides the order of blocks and warps; a correct kernel gives the same numbers for all.
   std::function<void(uint64_t done, uint64_t total)> progress = {}; ///< Called after each block.
+  /// Launched so that it may begin before the launch before it is done: what that wrote is out of bounds
+  /// until griddepcontrol.wait, which every thread must execute.
+  bool overlap = false;
 };
 
 /// A kernel. As for cuLaunchKernel, each element of `params` points to an argument's value.

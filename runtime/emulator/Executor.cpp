@@ -66,6 +66,8 @@ void Executor::launch(Memory &mem, Entry kernel, void **arguments, const LaunchC
   params = arguments;
   config = &cfg;
   global = GlobalView(mem.extents());
+  if (cfg.overlap)
+    global.markPending(mem.lastWritten());
   randomState = cfg.seed * 0x9E3779B97F4A7C15ull + 0x1234567ull;
   failure.reset();
   warpCount = (cfg.block + warpSize - 1) / warpSize;
@@ -123,6 +125,7 @@ void Executor::resetThread(uint32_t id) {
   thread.copies.clear();
   thread.groupEnds.clear();
   thread.dropped = 0;
+  thread.gridWaited = !config->overlap;
   if (id >= config->block)
     return;
   warp.exists |= 1u << id % warpSize;
@@ -142,6 +145,8 @@ void Executor::threadMain(Thread &thread) {
 
 void Executor::exitThread(Thread &thread) {
   checkNothingInFlight(thread);
+  if (!thread.gridWaited)
+    fail(nullptr, "a thread of an overlapping launch ended without griddepcontrol.wait");
   Warp &warp = warps[thread.warp()];
   warp.exited |= 1u << thread.lane();
   --alive;
@@ -253,6 +258,10 @@ GlobalView::Range &Executor::globalRange(uintptr_t address, uint32_t bytes, cons
   GlobalView::Range *range = global.find(address, bytes);
   if (!range) [[unlikely]]
     fail(site, global.describe(address, bytes));
+  if (range->pending && !running->gridWaited) [[unlikely]]
+    fail(site,
+         fmt::format("touches '{}' before griddepcontrol.wait, while the launch before may still write to it",
+                     global.nameOf(*range)));
   return *range;
 }
 

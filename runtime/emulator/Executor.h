@@ -57,6 +57,7 @@ public:
   /// Reads a row of a matrix from shared memory on behalf of the lane that gave its address.
   const std::byte *matrixRow(const Thread &lane, const void *p, const char *site);
 
+  void gridWait() { running->gridWaited = true; }
   void barrier(uint32_t id, uint32_t threads, const char *site);
   void barrierArrive(uint32_t id, uint32_t threads, const char *site);
 

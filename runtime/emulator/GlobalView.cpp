@@ -42,10 +42,19 @@ std::string GlobalView::describe(uintptr_t address, size_t bytes) const {
                      address, static_cast<int64_t>(address - extent.begin), extent.name, extent.bytes);
 }
 
+void GlobalView::markPending(std::span<const uintptr_t> begins) {
+  for (Range &range : ranges)
+    range.pending = std::find(begins.begin(), begins.end(), range.begin) != begins.end();
+}
+
 void GlobalView::settle(Memory &memory) {
+  std::vector<uintptr_t> written;
   for (Range &range : ranges) {
     if (range.traffic.read || range.traffic.written)
       memory.addTraffic(range.begin, range.traffic);
+    if (range.traffic.written)
+      written.push_back(range.begin);
     range.traffic = {};
   }
+  memory.setLastWritten(std::move(written));
 }

@@ -17,6 +17,7 @@ public:
     uintptr_t begin;
     size_t bytes;
     Traffic traffic;
+    bool pending = false; ///< May the launch before still write to it?
 
     bool holds(uintptr_t address, size_t count) const {
       return address - begin <= bytes && count <= bytes - (address - begin);
@@ -35,6 +36,9 @@ public:
 
   /// Says where a range that find() refused lies, relative to the nearest allocation.
   std::string describe(uintptr_t address, size_t bytes) const;
+
+  void markPending(std::span<const uintptr_t> begins);
+  const std::string &nameOf(const Range &range) const { return extents[&range - ranges.data()].name; }
 
   /// Adds what was counted to the memory's own counters.
   void settle(Memory &memory);

@@ -24,6 +24,9 @@ uint32_t mlac_emu_atomic_cas(void *p, uint32_t cmp, uint32_t v, const char *site
 // Memory is sequentially consistent here, and a fence alone orders no two threads.
 void mlac_emu_fence(const char *) {}
 
+void mlac_emu_grid_launch(const char *) {}
+void mlac_emu_grid_wait(const char *) { currentExecutor().gridWait(); }
+
 void mlac_emu_barrier(uint32_t id, uint32_t threads, const char *site) {
   currentExecutor().barrier(id, threads, site);
 }
@@ -71,6 +74,8 @@ std::span<const Hook> mla::emulator::hooks() {
       MLAC_HOOK(mlac_emu_atomic_add),
       MLAC_HOOK(mlac_emu_atomic_cas),
       MLAC_HOOK(mlac_emu_fence),
+      MLAC_HOOK(mlac_emu_grid_launch),
+      MLAC_HOOK(mlac_emu_grid_wait),
       MLAC_HOOK(mlac_emu_barrier),
       MLAC_HOOK(mlac_emu_barrier_arrive),
       MLAC_HOOK(mlac_emu_warp_sync),

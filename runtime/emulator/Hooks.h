@@ -41,6 +41,12 @@ uint32_t mlac_emu_atomic_add(void *p, uint32_t v, const char *site);
 uint32_t mlac_emu_atomic_cas(void *p, uint32_t cmp, uint32_t v, const char *site);
 void mlac_emu_fence(const char *site);
 
+/// griddepcontrol.launch_dependents: of no consequence here, where launches run one after another.
+void mlac_emu_grid_launch(const char *site);
+/// griddepcontrol.wait. Before it, a thread of an overlapping launch may not touch what the launch before
+/// wrote.
+void mlac_emu_grid_wait(const char *site);
+
 /// bar.sync and bar.arrive; threads == 0 means all threads of the block.
 void mlac_emu_barrier(uint32_t id, uint32_t threads, const char *site);
 void mlac_emu_barrier_arrive(uint32_t id, uint32_t threads, const char *site);

@@ -117,3 +117,13 @@ void Memory::addTraffic(uintptr_t begin, Traffic traffic) {
   found->second->traffic.read += traffic.read;
   found->second->traffic.written += traffic.written;
 }
+
+std::vector<uintptr_t> Memory::lastWritten() const {
+  std::lock_guard lock(mutex);
+  return written;
+}
+
+void Memory::setLastWritten(std::vector<uintptr_t> begins) {
+  std::lock_guard lock(mutex);
+  written = std::move(begins);
+}

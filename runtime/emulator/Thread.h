@@ -41,6 +41,7 @@ struct Thread {
   std::vector<Copy> copies;        ///< In the order of issue.
   std::vector<uint32_t> groupEnds; ///< Where each committed group ends in `copies`.
   uint64_t dropped = 0;            ///< Copies issued before those in `copies`.
+  bool gridWaited = false;         ///< Whether what the launch before wrote may be touched.
 
   uint32_t warp() const { return clock.id / warpSize; }
   uint32_t lane() const { return clock.id % warpSize; }

@@ -21,6 +21,7 @@ static mla::jit::Options convert(const mla_jit_options &c) {
   options.target = text(c.target);
   options.profile = text(c.profile);
   options.ptx = text(c.ptx);
+  options.tuned = text(c.tuned);
   if (c.cache_directory)
     options.cacheDirectory = c.cache_directory;
   for (size_t i = 0; i < c.defines; ++i)

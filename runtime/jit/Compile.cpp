@@ -16,6 +16,8 @@ static mlac::CompilerOptions optionsOf(const CompileRequest &request) {
   options.profile = request.profile;
   options.ptx = request.ptx;
   options.sourceHash = request.sourceHash;
+  options.tunedDevice = request.tunedDevice;
+  options.tunedDirectory = request.tunedDirectory;
   return options;
 }
 

@@ -14,6 +14,7 @@ struct CompileRequest {
   std::map<std::string, int64_t> defines;
   std::string target, profile, ptx;
   std::string sourceHash; ///< for the manifest
+  std::string tunedDevice, tunedDirectory; ///< as in CompilerOptions
   bool host = false;      ///< host code for the emulator, too
 };
 

@@ -4,6 +4,7 @@
 #include "runtime/EmulatorDevice.h"
 #include "runtime/cache/ArtefactCache.h"
 #include "runtime/cache/Sha256.h"
+#include "runtime/cache/TunedStore.h"
 #include "runtime/jit/BuildId.h"
 #include "runtime/jit/Compile.h"
 
@@ -69,20 +70,40 @@ static Options completed(const Options &options, const Device *device) {
   findTarget(result.target);
   if (result.ptx.empty())
     result.ptx = choosePtx(result.target, device ? device->driverVersion() : 0);
+  if (result.tuned == "here" && !device)
+    throw Error(Code::badArgument, "options.tuned", "here", "a device's name: there is none to compile for");
+  if (result.tuned == "here")
+    result.tuned = device->name();
   return result;
+}
+
+static std::filesystem::path cacheOf(const Options &options) {
+  return options.cacheDirectory ? std::filesystem::path(*options.cacheDirectory) : ArtefactCache::defaultDirectory();
+}
+
+/// Whatever may be taken from the tuned schedules of the device: which of them is not known before the source is compiled.
+static std::string tunedText(const Options &options) {
+  std::string text;
+  for (const TunedRecord &record : TunedStore(cacheOf(options)).list())
+    if (record.key.device == options.tuned)
+      text += fmt::format("tuned {} {}\n", record.key.digest(), record.schedule);
+  return text;
 }
 
 static std::string keyOf(std::string_view source, const Options &options) {
   std::string defines;
   for (const auto &[name, value] : options.defines)
     defines += fmt::format("{}={}\n", name, value);
+  if (!options.tuned.empty())
+    defines += tunedText(options);
   return cacheKey({std::string(source), defines, compilerId(), options.target, options.profile, options.ptx});
 }
 
 static CompileResult compileOrThrow(std::string_view source, const Options &options, const std::string &key,
                                     bool host) {
-  CompileResult result = compileSource(
-      {std::string(source), options.defines, options.target, options.profile, options.ptx, key, host});
+  std::string directory = cacheOf(options).string();
+  CompileResult result = compileSource({std::string(source), options.defines, options.target, options.profile, options.ptx,
+                                        key, directory.empty() ? "" : options.tuned, directory, host});
   if (!result.ok)
     throw Error(Code::sourceRefused, "the program does not compile:\n" + result.diagnostics, "", "");
   return result;
@@ -91,8 +112,7 @@ static CompileResult compileOrThrow(std::string_view source, const Options &opti
 static Compiled compileCached(std::string_view source, const Options &options) {
   Compiled compiled;
   compiled.key = keyOf(source, options);
-  ArtefactCache cache(options.cacheDirectory ? std::filesystem::path(*options.cacheDirectory)
-                                             : ArtefactCache::defaultDirectory());
+  ArtefactCache cache(cacheOf(options));
   ArtefactCache::Outcome outcome;
   auto build = [&] { return compileOrThrow(source, options, compiled.key, false).artefact; };
   compiled.artefact = cache.get(compiled.key, build, &outcome, &compiled.message);

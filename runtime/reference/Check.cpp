@@ -88,9 +88,10 @@ public:
   }
 
   Report run() {
-    for (int64_t token = 0; token < operands.queryTokens(); ++token)
-      for (int64_t head = 0; head < kernel.heads; ++head)
-        checkRow(token, head);
+    for (int64_t request = 0; request < operands.batch(); ++request)
+      for (int64_t token = operands.qIndptr[request]; token < operands.qIndptr[request + 1]; ++token)
+        for (int64_t head = 0; operands.isSampled(request, token) && head < kernel.heads; ++head)
+          checkRow(token, head);
     report.overallError = total.quotient();
     report.canariesIntact = surroundingsIntact(out) && (!lse || surroundingsIntact(*lse));
     return report;

@@ -20,6 +20,21 @@ static auto *findRole(Tensors &tensors, Role role) {
 HostTensor *HostOperands::find(Role role) { return findRole(tensors, role); }
 const HostTensor *HostOperands::find(Role role) const { return findRole(tensors, role); }
 
+template <typename Tensors>
+static auto *findName(Tensors &tensors, std::string_view name) {
+  auto found = std::find_if(tensors.begin(), tensors.end(),
+                            [&](const HostTensor &t) { return t.operand.name == name; });
+  return found == tensors.end() ? nullptr : &*found;
+}
+
+HostTensor *HostOperands::find(std::string_view name) { return findName(tensors, name); }
+const HostTensor *HostOperands::find(std::string_view name) const { return findName(tensors, name); }
+
+double HostOperands::headValue(std::string_view name, int64_t head) const {
+  const HostTensor &tensor = *find(name);
+  return decode(tensor.operand.dtype, loadCode(tensor.operand.dtype, tensor.data(), head));
+}
+
 int64_t HostOperands::cacheRow(const HostTensor &cache, int64_t request, int64_t token) const {
   if (cache.operand.layout == Layout::ragged)
     return (cacheIndptr[request] + token) * cache.strideToken;
@@ -113,8 +128,15 @@ private:
     case Role::scalar:
       made.scalars[operand.name] = scalarValue(operand.name);
       break;
+    case Role::headValues:
+      makeHeadValues(operand);
+      break;
     case Role::query:
       makeQuery(operand);
+      break;
+    case Role::key:
+    case Role::value:
+      makeKeyOrValue(operand);
       break;
     case Role::cache:
       operand.layout == Layout::paged ? makePaged(operand) : makeRagged(operand);
@@ -126,10 +148,19 @@ private:
     }
   }
 
+  /// Of several scalars that multiply scores alone, the first makes up for the others.
   float scalarValue(const std::string &name) const {
     const auto &ofValue = kernel.valueScale.scalars;
-    bool scalesValues = std::find(ofValue.begin(), ofValue.end(), name) != ofValue.end();
-    return scalesValues ? 0.5f : static_cast<float>(1 / std::sqrt(192.0));
+    if (std::find(ofValue.begin(), ofValue.end(), name) != ofValue.end())
+      return 0.5f;
+    std::vector<std::string> ofScores;
+    for (const std::string &scalar : kernel.scoreScale.scalars)
+      if (std::find(ofValue.begin(), ofValue.end(), scalar) == ofValue.end())
+        ofScores.push_back(scalar);
+    auto found = std::find(ofScores.begin(), ofScores.end(), name);
+    if (found == ofScores.end())
+      return 2.0f;
+    return found != ofScores.begin() ? 0.5f : static_cast<float>(std::exp2(ofScores.size() - 1) / std::sqrt(192.0));
   }
 
   /// An aligned stride above `elements`: the next one where operands are packed, else one further.
@@ -150,8 +181,8 @@ private:
   }
 
   /// [tokens][heads][dim...] with gaps after each head's dims and each token's heads.
-  HostTensor &addPerHead(const Operand &operand) {
-    HostTensor &tensor = addTensor(operand, made.queryTokens());
+  HostTensor &addPerHead(const Operand &operand, int64_t rows) {
+    HostTensor &tensor = addTensor(operand, rows);
     bool hasDims = operand.shape.size() > 1;
     tensor.strideHead = hasDims ? stride(operand.shape[1], operand) : made.shape.packed ? 1 : 2;
     tensor.strideToken = stride(operand.shape[0] * tensor.strideHead, operand);
@@ -166,12 +197,19 @@ private:
   }
 
   static void fillRow(HostTensor &tensor, int64_t element, int64_t dims, NormalCodes &codes) {
+    if (bytes(tensor.operand.dtype) == 1) { // hundreds of millions in a run that measures
+      std::generate_n(tensor.data() + element, dims, [&] { return static_cast<uint8_t>(codes.next()); });
+      return;
+    }
     for (int64_t d = 0; d < dims; ++d)
       storeCode(tensor.operand.dtype, tensor.data(), element + d, codes.next());
   }
 
-  void makeQuery(const Operand &operand) {
-    HostTensor &tensor = addPerHead(operand);
+  void makeQuery(const Operand &operand) { fillPerHead(addPerHead(operand, made.queryTokens())); }
+  void makeKeyOrValue(const Operand &operand) { fillPerHead(addPerHead(operand, made.cacheIndptr.back())); }
+
+  void fillPerHead(HostTensor &tensor) {
+    const Operand &operand = tensor.operand;
     int64_t heads = operand.shape[0], dims = operand.shape[1];
     // The allocation ends with the last element, so that reading on is reading out of bounds.
     int64_t end = tensor.tokens ? tensor.element(tensor.tokens - 1, heads - 1, dims) : 0;
@@ -182,8 +220,21 @@ private:
         fillRow(tensor, tensor.element(token, head), dims, codes);
   }
 
+  /// The allocation ends with the last head.
+  void makeHeadValues(const Operand &operand) {
+    HostTensor &tensor = addTensor(operand, 1);
+    tensor.strideHead = 1;
+    allocate(tensor, lead(operand), operand.shape[0], 0);
+    std::normal_distribution<double> normal;
+    for (int64_t head = 0; head < operand.shape[0]; ++head) {
+      double slope = std::exp2(-8 * static_cast<double>(head + 1) / static_cast<double>(operand.shape[0]));
+      double value = operand.name == kernel.sink ? normal(random) : slope;
+      storeCode(operand.dtype, tensor.data(), head, encode(operand.dtype, value));
+    }
+  }
+
   void makeOutput(const Operand &operand) {
-    HostTensor &tensor = addPerHead(operand);
+    HostTensor &tensor = addPerHead(operand, made.queryTokens());
     int64_t canary = canaryRows * tensor.strideToken * bytes(operand.dtype);
     allocate(tensor, canary, tensor.tokens * tensor.strideToken, canary);
   }

@@ -77,9 +77,13 @@ class Evaluator {
 public:
   Evaluator(const KernelInfo &kernel, const HostOperands &operands)
       : kernel(kernel), operands(operands), query(*operands.find(Role::query)),
-        cache(*operands.find(Role::cache)), queryDecoder(query.operand.dtype, kernel.compute),
-        cacheDecoder(cache.operand.dtype, kernel.compute), scoreScale(operands.evaluate(kernel.scoreScale)),
+        keys(*operands.find(kernel.isPrefill() ? Role::key : Role::cache)),
+        values(*operands.find(kernel.isPrefill() ? Role::value : Role::cache)),
+        queryDecoder(query.operand.dtype, kernel.compute), keyDecoder(keys.operand.dtype, kernel.compute),
+        valueDecoder(values.operand.dtype, kernel.compute), scoreScale(operands.evaluate(kernel.scoreScale)),
         valueScale(operands.evaluate(kernel.valueScale)) {
+    if (!kernel.scoreEdit.empty())
+      edit = ScoreProgram(kernel.scoreEdit);
     int64_t rows = operands.queryTokens() * kernel.heads;
     result.out.assign(rows * kernel.vDim, 0.0);
     result.lse.assign(rows, -std::numeric_limits<double>::infinity());
@@ -107,66 +111,116 @@ private:
     for (int64_t request = 0; request < operands.batch(); ++request)
       for (int64_t token = operands.qIndptr[request]; token < operands.qIndptr[request + 1]; ++token)
         for (int64_t head = 0; head < kernel.heads; head += headsAtATime)
-          tasks.push_back({request, token, head, std::min<int64_t>(head + headsAtATime, kernel.heads)});
+          if (operands.isSampled(request, token))
+            tasks.push_back({request, token, head, std::min<int64_t>(head + headsAtATime, kernel.heads)});
     return tasks;
   }
 
-  /// Cached tokens that the query token sees: a prefix.
-  int64_t visible(const Task &task) const {
-    int64_t kvLen = operands.shape.kvLens[task.request];
-    if (!kernel.causal)
-      return kvLen;
+  /// The query token's position among the cached tokens.
+  int64_t position(const Task &task) const {
     int64_t index = task.token - operands.qIndptr[task.request];
-    int64_t qLen = operands.shape.qLens[task.request];
-    return std::clamp<int64_t>(index + kvLen - qLen + 1, 0, kvLen);
+    return index + operands.shape.kvLens[task.request] - operands.shape.qLens[task.request];
+  }
+
+  /// By the masks alone; the edit may hide more.
+  bool isVisible(const Task &task, int64_t token) const {
+    int64_t own = position(task);
+    return !(kernel.causal && token > own) && !(kernel.window >= 0 && token < own - kernel.window);
   }
 
   void evaluate(const Task &task) {
-    int64_t tokens = visible(task);
-    if (tokens == 0)
-      return; // the result starts as empty
-    std::vector<std::vector<double>> weights = scores(task, tokens);
+    std::vector<std::vector<double>> weights = scores(task, operands.shape.kvLens[task.request]);
     for (int64_t head = task.headBegin; head < task.headEnd; ++head)
       softmax(task.token * kernel.heads + head, weights[head - task.headBegin]);
     accumulate(task, weights);
   }
 
-  /// Scaled scores, [heads of the task][tokens].
+  /// Values of the edit's names for one head.
+  std::vector<double> namedValues(int64_t head) const {
+    std::vector<double> values;
+    for (const std::string &name : edit.names())
+      values.push_back(operands.scalars.contains(name) ? operands.scalars.at(name)
+                                                       : operands.headValue(name, head));
+    return values;
+  }
+
+  /// Edits a row's scores; a hidden token's becomes -inf.
+  void editRow(const Task &task, int64_t head, std::vector<double> &row) const {
+    ScoreProgram program = edit;
+    std::vector<double> values = namedValues(head);
+    for (size_t token = 0; token < row.size(); ++token) {
+      ScoreProgram::Place place{double(position(task)), double(token), double(head)};
+      if (row[token] != hidden)
+        row[token] = program.evaluate(row[token], place, values).value_or(hidden);
+    }
+  }
+
+  /// Scores as the softmax takes them, [heads of the task][tokens].
   std::vector<std::vector<double>> scores(const Task &task, int64_t tokens) const {
     int64_t heads = task.headEnd - task.headBegin;
     std::vector<std::vector<double>> queries(heads, std::vector<double>(kernel.qkDim));
     for (int64_t head = 0; head < heads; ++head)
       queryDecoder.decodeRow(query.data(), query.element(task.token, task.headBegin + head), queries[head]);
-    std::vector<std::vector<double>> scores(heads, std::vector<double>(tokens));
+    std::vector<std::vector<double>> scores(heads, std::vector<double>(tokens, hidden));
     std::vector<double> row(kernel.qkDim);
-    for (int64_t token = 0; token < tokens; ++token) {
-      cacheDecoder.decodeRow(cache.data(), operands.cacheRow(cache, task.request, token), row);
-      for (int64_t head = 0; head < heads; ++head)
-        scores[head][token] = scoreScale * dot(queries[head].data(), row.data(), row.size());
-    }
+    auto sees = [&](int64_t token, int64_t) { return isVisible(task, token); };
+    forEachRow(task, tokens, keys, keyDecoder, 0, row, sees, [&](int64_t token, int64_t head) {
+      double *query = queries[head - task.headBegin].data();
+      scores[head - task.headBegin][token] = scoreScale * dot(query, row.data(), row.size());
+    });
+    for (int64_t head = 0; head < heads && !kernel.scoreEdit.empty(); ++head)
+      editRow(task, task.headBegin + head, scores[head]);
     return scores;
+  }
+
+  /// log(exp(a) + exp(b)), infinities included.
+  static double addExponentials(double a, double b) {
+    double larger = std::max(a, b);
+    return std::isinf(larger) ? larger : larger + std::log1p(std::exp(std::min(a, b) - larger));
   }
 
   /// Turns a row's scores into weights and stores its LSE.
   void softmax(int64_t resultRow, std::vector<double> &row) {
-    double largest = *std::max_element(row.begin(), row.end());
-    double sum = 0;
+    double largest = hidden, sum = 0;
+    for (double value : row)
+      largest = std::max(largest, value);
+    for (double value : row)
+      sum += value == hidden ? 0 : std::exp(value - largest);
+    double lse = sum == 0 ? hidden : largest + std::log(sum), total = lse;
+    if (!kernel.sink.empty())
+      total = addExponentials(lse, operands.headValue(kernel.sink, resultRow % kernel.heads));
     for (double &value : row)
-      sum += value = std::exp(value - largest);
-    for (double &value : row)
-      value /= sum;
-    double lse = largest + std::log(sum);
-    result.lse[resultRow] = kernel.lse == LseBase::log2 ? lse * std::numbers::log2e : lse;
+      value = value == hidden ? 0 : std::exp(value - total);
+    result.lse[resultRow] = kernel.sinkInLse ? total : lse;
+    if (kernel.lse == LseBase::log2)
+      result.lse[resultRow] *= std::numbers::log2e;
   }
 
   void accumulate(const Task &task, const std::vector<std::vector<double>> &weights) {
     std::vector<double> row(kernel.vDim);
     auto tokens = static_cast<int64_t>(weights[0].size());
+    auto weighs = [&](int64_t token, int64_t head) { return weights[head - task.headBegin][token] != 0; };
+    forEachRow(task, tokens, values, valueDecoder, kernel.vOffset, row, weighs, [&](int64_t token, int64_t head) {
+      addRow(task.token * kernel.heads + head, valueScale * weights[head - task.headBegin][token], row);
+    });
+  }
+
+  /// Calls `use(token, head)`, where `wanted(token, head)`, with that token's row for that head in `row`, from `column` on.
+  template <typename Wanted, typename Use>
+  void forEachRow(const Task &task, int64_t tokens, const HostTensor &tensor, const RowDecoder &decoder,
+                  int64_t column, std::vector<double> &row, Wanted wanted, Use use) const {
     for (int64_t token = 0; token < tokens; ++token) {
-      int64_t element = operands.cacheRow(cache, task.request, token) + kernel.vOffset;
-      cacheDecoder.decodeRow(cache.data(), element, row);
-      for (int64_t head = task.headBegin; head < task.headEnd; ++head)
-        addRow(task.token * kernel.heads + head, valueScale * weights[head - task.headBegin][token], row);
+      int64_t decoded = -1;
+      for (int64_t head = task.headBegin; head < task.headEnd; ++head) {
+        if (!wanted(token, head))
+          continue; // hidden rows never reach arithmetic
+        int64_t kvHead = head / kernel.headsPerKv();
+        if (kvHead != decoded)
+          decoder.decodeRow(tensor.data(),
+                            operands.cacheRow(tensor, task.request, token) + kvHead * tensor.strideHead + column, row);
+        decoded = kvHead;
+        use(token, head);
+      }
     }
   }
 
@@ -179,11 +233,16 @@ private:
   const KernelInfo &kernel;
   const HostOperands &operands;
   const HostTensor &query;
-  const HostTensor &cache;
+  const HostTensor &keys;
+  const HostTensor &values; ///< decode: the same tensor as the keys
   RowDecoder queryDecoder;
-  RowDecoder cacheDecoder;
+  RowDecoder keyDecoder;
+  RowDecoder valueDecoder;
+  static constexpr double hidden = -std::numeric_limits<double>::infinity();
+
   double scoreScale;
   double valueScale;
+  ScoreProgram edit;
   Expected result; ///< tasks write disjoint rows
 };
 

@@ -13,7 +13,7 @@ struct Expected {
 /// Evaluates the definition at KernelInfo row by row: stored values decoded exactly and
 /// rounded to the compute type, which the language says of queries and of dequant(), an exact softmax, no
 /// tiles. Reads only what the requests own. Uses up to `threads` threads (0: one per processor); the result
-/// does not depend on how many.
+/// does not depend on how many. Rows that are not sampled (see HostOperands::isSampled) are left out.
 Expected evaluate(const KernelInfo &kernel, const HostOperands &operands, int threads = 0);
 
 } // namespace mla::reference

@@ -163,9 +163,9 @@ mla.kernel @"dot-query"(%q: !mla.buffer<ragged, 8x576xf16>, %k: !mla.rows<576xf1
 
 // -----
 
-mla.kernel @"dot-key"(%q: !mla.buffer<ragged, 8x576xf16>, %k: !mla.rows<8x576xf16>) attributes {compute = f16} {
-  // expected-error@+1 {{'mla.dot' op has a key with heads; the latent row is shared by all heads [dot-key]}}
-  %0 = mla.dot %q, %k : !mla.buffer<ragged, 8x576xf16>, !mla.rows<8x576xf16> -> <8>
+mla.kernel @"dot-key"(%q: !mla.buffer<ragged, 8x576xf16>, %k: !mla.rows<3x576xf16>) attributes {compute = f16} {
+  // expected-error@+1 {{'mla.dot' op has a key of 3 heads, which do not divide the query's 8 [dot-key]}}
+  %0 = mla.dot %q, %k : !mla.buffer<ragged, 8x576xf16>, !mla.rows<3x576xf16> -> <8>
   mla.return
 }
 
@@ -195,9 +195,9 @@ mla.kernel @"softmax-heads"(%s: !mla.scores<8>) attributes {compute = f16} {
 
 // -----
 
-mla.kernel @"attend-value"(%p: !mla.probs<8>, %v: !mla.rows<8x512xf16>) attributes {compute = f16} {
-  // expected-error@+1 {{'mla.attend' op has a value with heads; the latent row is shared by all heads [attend-value]}}
-  %0 = mla.attend %p, %v : <8>, !mla.rows<8x512xf16> -> <8x512xf32>
+mla.kernel @"attend-value"(%p: !mla.probs<8>, %v: !mla.rows<16x512xf16>) attributes {compute = f16} {
+  // expected-error@+1 {{'mla.attend' op has a value of 16 heads, which do not divide the query's 8 [attend-value]}}
+  %0 = mla.attend %p, %v : <8>, !mla.rows<16x512xf16> -> <8x512xf32>
   mla.return
 }
 
@@ -223,4 +223,109 @@ mla.kernel @"lse-heads"(%s: !mla.scores<8>) attributes {compute = f16} {
   // expected-error@+1 {{'mla.logsumexp' op changes the number of heads [lse-heads]}}
   %0 = mla.logsumexp %s : <8> -> <4, ln>
   mla.return
+}
+
+// -----
+
+mla.kernel @"window-left"(%s: !mla.scores<4>, %t: !mla.scores<8>, %values: !mla.head_values<8>) -> !mla.lse<4, ln>
+    attributes {compute = f16} {
+  // expected-error@+1 {{'mla.window' op reaches -1 tokens to the left; 0 or more [window-left]}}
+  %w = mla.window %s left -1 : <4>
+  %lse = mla.logsumexp %s : <4> -> <4, ln>
+  mla.return %lse : !mla.lse<4, ln>
+}
+
+// -----
+
+mla.kernel @"edit-scores"(%s: !mla.scores<4>, %t: !mla.scores<8>, %values: !mla.head_values<8>) -> !mla.lse<4, ln>
+    attributes {compute = f16} {
+  // expected-error@+1 {{'mla.edit' op makes '!mla.scores<4>' from '!mla.scores<8>' [edit-scores]}}
+  %e = mla.edit(%t) {
+  ^bb0(%x: f32, %q_pos: i32, %kv_pos: i32, %head: i32):
+    mla.yield %x
+  } : !mla.scores<8> -> <4>
+  %lse = mla.logsumexp %s : <4> -> <4, ln>
+  mla.return %lse : !mla.lse<4, ln>
+}
+
+// -----
+
+mla.kernel @"edit-arguments"(%s: !mla.scores<4>, %t: !mla.scores<8>, %values: !mla.head_values<8>) -> !mla.lse<4, ln>
+    attributes {compute = f16} {
+  // expected-error@+1 {{'mla.edit' op has a region with 1 f32 and 3 i32 arguments [edit-arguments]}}
+  %e = mla.edit(%s) {
+  ^bb0(%x: f32, %q_pos: i32, %kv_pos: i32):
+    mla.yield %x
+  } : !mla.scores<4> -> <4>
+  %lse = mla.logsumexp %s : <4> -> <4, ln>
+  mla.return %lse : !mla.lse<4, ln>
+}
+
+// -----
+
+mla.kernel @"edit-arguments"(%s: !mla.scores<4>, %t: !mla.scores<8>, %values: !mla.head_values<8>) -> !mla.lse<4, ln>
+    attributes {compute = f16} {
+  // Positions are integers.
+  // expected-error@+1 {{'mla.edit' op has a region with 1 f32 and 3 i32 arguments [edit-arguments]}}
+  %e = mla.edit(%s) {
+  ^bb0(%x: f32, %q_pos: f32, %kv_pos: i32, %head: i32):
+    mla.yield %x
+  } : !mla.scores<4> -> <4>
+  %lse = mla.logsumexp %s : <4> -> <4, ln>
+  mla.return %lse : !mla.lse<4, ln>
+}
+
+// -----
+
+mla.kernel @"edit-op"(%s: !mla.scores<4>, %t: !mla.scores<8>, %values: !mla.head_values<8>) -> !mla.lse<4, ln>
+    attributes {compute = f16} {
+  // expected-error@+1 {{'mla.edit' op holds 'math.sqrt', which is no arithmetic on f32, i32 and i1 [edit-op]}}
+  %e = mla.edit(%s) {
+  ^bb0(%x: f32, %q_pos: i32, %kv_pos: i32, %head: i32):
+    // expected-note@+1 {{the op is here}}
+    %root = math.sqrt %x : f32
+    mla.yield %root
+  } : !mla.scores<4> -> <4>
+  %lse = mla.logsumexp %s : <4> -> <4, ln>
+  mla.return %lse : !mla.lse<4, ln>
+}
+
+// -----
+
+mla.kernel @"edit-op"(%s: !mla.scores<4>, %t: !mla.scores<8>, %values: !mla.head_values<8>) -> !mla.lse<4, ln>
+    attributes {compute = f16} {
+  // Arithmetic, but not of scores.
+  // expected-error@+1 {{'mla.edit' op holds 'arith.sitofp', which is no arithmetic on f32, i32 and i1 [edit-op]}}
+  %e = mla.edit(%s) {
+  ^bb0(%x: f32, %q_pos: i32, %kv_pos: i32, %head: i32):
+    // expected-note@+1 {{the op is here}}
+    %wide = arith.sitofp %head : i32 to f64
+    mla.yield %x
+  } : !mla.scores<4> -> <4>
+  %lse = mla.logsumexp %s : <4> -> <4, ln>
+  mla.return %lse : !mla.lse<4, ln>
+}
+
+// -----
+
+mla.kernel @"edit-heads"(%s: !mla.scores<4>, %t: !mla.scores<8>, %values: !mla.head_values<8>) -> !mla.lse<4, ln>
+    attributes {compute = f16} {
+  %e = mla.edit(%s) {
+  ^bb0(%x: f32, %q_pos: i32, %kv_pos: i32, %head: i32):
+    // expected-error@+1 {{'mla.head_value' op reads values of 8 heads for scores of 4 [edit-heads]}}
+    %value = mla.head_value %values : <8>
+    mla.yield %value
+  } : !mla.scores<4> -> <4>
+  %lse = mla.logsumexp %s : <4> -> <4, ln>
+  mla.return %lse : !mla.lse<4, ln>
+}
+
+// -----
+
+mla.kernel @"sink-heads"(%s: !mla.scores<4>, %t: !mla.scores<8>, %values: !mla.head_values<8>) -> !mla.lse<4, ln>
+    attributes {compute = f16} {
+  // expected-error@+1 {{'mla.sink' op has logits of 8 heads for scores of 4 [sink-heads]}}
+  %k = mla.sink %s, %values : <4>, <8>
+  %lse = mla.logsumexp %s : <4> -> <4, ln>
+  mla.return %lse : !mla.lse<4, ln>
 }

@@ -54,3 +54,38 @@ mla.kernel @types(%a: !mla.buffer<paged, 576xf8E5M2>, %b: !mla.buffer<ragged, 51
   %lse = mla.logsumexp %dot : <4> -> <4, ln>
   mla.return %lse : !mla.lse<4, ln>
 }
+
+// Windows, edits of one and of several scores, sinks.
+// CHECK-LABEL: mla.kernel @scores
+// CHECK-SAME: %[[SLOPES:[a-z0-9]+]]: !mla.head_values<4>, %[[SINKS:[a-z0-9]+]]: !mla.head_values<4>, %[[X:[a-z0-9]+]]: f32)
+mla.kernel @scores(%q: !mla.buffer<ragged, 4x128xf16>, %kv: !mla.buffer<paged, 128xf16>, %slopes: !mla.head_values<4>,
+                   %sinks: !mla.head_values<4>, %x: f32) -> !mla.lse<4, ln> attributes {compute = f16} {
+  %dot = mla.dot %q, %kv : !mla.buffer<ragged, 4x128xf16>, !mla.buffer<paged, 128xf16> -> <4>
+  // CHECK: %[[W:.+]] = mla.window %{{.+}} left 127 : <4>
+  %w = mla.window %dot left 127 : <4>
+  // CHECK: %[[E:.+]] = mla.edit(%[[W]]) {
+  // CHECK-NEXT: ^bb0(%[[S:.+]]: f32, %{{.+}}: i32, %{{.+}}: i32, %{{.+}}: i32):
+  // CHECK-NEXT: %[[SLOPE:.+]] = mla.head_value %[[SLOPES]] : <4>
+  // CHECK-NEXT: %[[SUM:.+]] = arith.addf %[[S]], %[[SLOPE]] : f32
+  // CHECK-NEXT: mla.yield %[[SUM]]
+  // CHECK-NEXT: } : !mla.scores<4> -> <4>
+  %e = mla.edit(%w) {
+  ^bb0(%s: f32, %q_pos: i32, %kv_pos: i32, %head: i32):
+    %slope = mla.head_value %slopes : <4>
+    %sum = arith.addf %s, %slope : f32
+    mla.yield %sum
+  } : !mla.scores<4> -> <4>
+  // CHECK: %[[TWO:.+]] = mla.edit(%[[E]], %[[W]]) {
+  // CHECK: mla.yield %{{.+}} keep %{{.+}}
+  // CHECK-NEXT: } : !mla.scores<4>, !mla.scores<4> -> <4>
+  %two = mla.edit(%e, %w) {
+  ^bb0(%a: f32, %b: f32, %q_pos: i32, %kv_pos: i32, %head: i32):
+    %product = arith.mulf %a, %x : f32
+    %near = arith.cmpi slt, %kv_pos, %q_pos : i32
+    mla.yield %product keep %near
+  } : !mla.scores<4>, !mla.scores<4> -> <4>
+  // CHECK: mla.sink %[[TWO]], %[[SINKS]] : <4>, <4>
+  %sunk = mla.sink %two, %sinks : <4>, <4>
+  %lse = mla.logsumexp %sunk : <4> -> <4, ln>
+  mla.return %lse : !mla.lse<4, ln>
+}

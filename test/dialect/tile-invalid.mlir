@@ -33,53 +33,68 @@ tile.kernel @"shared-pitch"(%a: !tile.shared<2x64x576xf16, pitch = 1136>) attrib
 
 // -----
 
-// expected-error@+1 {{an accumulator is a multiple of 16 x a multiple of 8, statistics 1 x a multiple of 8 [fragment-shape]}}
+// expected-error@+1 {{an accumulator is a multiple of 16 x a multiple of 8, statistics 1 x a multiple of 8, row statistics a multiple of 16 x 1, an operand multiples of 16 [fragment-shape]}}
 tile.kernel @"fragment-shape"(%a: !tile.fragment<accumulator, 24x8xf32>) attributes {compute = f16, heads = 8 : i64} {}
 
 // -----
 
-// expected-error@+1 {{an accumulator is a multiple of 16 x a multiple of 8, statistics 1 x a multiple of 8 [fragment-shape]}}
+// expected-error@+1 {{an accumulator is a multiple of 16 x a multiple of 8, statistics 1 x a multiple of 8, row statistics a multiple of 16 x 1, an operand multiples of 16 [fragment-shape]}}
 tile.kernel @"fragment-shape"(%a: !tile.fragment<accumulator, 32x12xf32>) attributes {compute = f16, heads = 8 : i64} {}
 
 // -----
 
-// expected-error@+1 {{an accumulator is a multiple of 16 x a multiple of 8, statistics 1 x a multiple of 8 [fragment-shape]}}
+// expected-error@+1 {{an accumulator is a multiple of 16 x a multiple of 8, statistics 1 x a multiple of 8, row statistics a multiple of 16 x 1, an operand multiples of 16 [fragment-shape]}}
 tile.kernel @"fragment-shape"(%a: !tile.fragment<accumulator, 0x8xf32>) attributes {compute = f16, heads = 8 : i64} {}
 
 // -----
 
-// expected-error@+1 {{an accumulator is a multiple of 16 x a multiple of 8, statistics 1 x a multiple of 8 [fragment-shape]}}
+// expected-error@+1 {{an accumulator is a multiple of 16 x a multiple of 8, statistics 1 x a multiple of 8, row statistics a multiple of 16 x 1, an operand multiples of 16 [fragment-shape]}}
 tile.kernel @"fragment-shape"(%a: !tile.fragment<stats, 16x8xf32>) attributes {compute = f16, heads = 8 : i64} {}
 
 // -----
 
-// expected-error@+1 {{an accumulator is a multiple of 16 x a multiple of 8, statistics 1 x a multiple of 8 [fragment-shape]}}
+// expected-error@+1 {{an accumulator is a multiple of 16 x a multiple of 8, statistics 1 x a multiple of 8, row statistics a multiple of 16 x 1, an operand multiples of 16 [fragment-shape]}}
 tile.kernel @"fragment-shape"(%a: !tile.fragment<stats, 1x12xf32>) attributes {compute = f16, heads = 8 : i64} {}
 
 // -----
 
-// expected-error@+1 {{an accumulator is a multiple of 16 x a multiple of 8, statistics 1 x a multiple of 8 [fragment-shape]}}
+// expected-error@+1 {{an accumulator is a multiple of 16 x a multiple of 8, statistics 1 x a multiple of 8, row statistics a multiple of 16 x 1, an operand multiples of 16 [fragment-shape]}}
 tile.kernel @"fragment-shape"(%a: !tile.fragment<stats, 1x0xf32>) attributes {compute = f16, heads = 8 : i64} {}
 
 // -----
 
-// expected-error@+1 {{a fragment holds f32, not 'f16' [fragment-element]}}
+// expected-error@+1 {{a fragment holds f32, an operand f16 or bf16, not 'f16' [fragment-element]}}
 tile.kernel @"fragment-element"(%a: !tile.fragment<accumulator, 32x8xf16>) attributes {compute = f16, heads = 8 : i64} {}
 
 // -----
 
-// expected-error@+1 {{a fragment holds f32, not 'f8E4M3FN' [fragment-element]}}
+// expected-error@+1 {{a fragment holds f32, an operand f16 or bf16, not 'f8E4M3FN' [fragment-element]}}
 tile.kernel @"fragment-element"(%a: !tile.fragment<accumulator, 32x8xf8E4M3FN>) attributes {compute = f16, heads = 8 : i64} {}
 
 // -----
 
-// expected-error@+1 {{a fragment holds f32, not 'bf16' [fragment-element]}}
+// expected-error@+1 {{a fragment holds f32, an operand f16 or bf16, not 'bf16' [fragment-element]}}
 tile.kernel @"fragment-element"(%a: !tile.fragment<stats, 1x8xbf16>) attributes {compute = f16, heads = 8 : i64} {}
 
 // -----
 
-// expected-error@+1 {{unknown role 'operand'}}
-tile.kernel @"role"(%a: !tile.fragment<operand, 32x8xf16>) attributes {compute = f16, heads = 8 : i64} {}
+// expected-error@+1 {{an accumulator is a multiple of 16 x a multiple of 8, statistics 1 x a multiple of 8, row statistics a multiple of 16 x 1, an operand multiples of 16 [fragment-shape]}}
+tile.kernel @"fragment-shape"(%a: !tile.fragment<operand, 32x8xf16>) attributes {compute = f16, heads = 8 : i64} {}
+
+// -----
+
+// expected-error@+1 {{an accumulator is a multiple of 16 x a multiple of 8, statistics 1 x a multiple of 8, row statistics a multiple of 16 x 1, an operand multiples of 16 [fragment-shape]}}
+tile.kernel @"fragment-shape"(%a: !tile.fragment<row_stats, 16x8xf32>) attributes {compute = f16, heads = 8 : i64} {}
+
+// -----
+
+// expected-error@+1 {{a fragment holds f32, an operand f16 or bf16, not 'f32' [fragment-element]}}
+tile.kernel @"fragment-element"(%a: !tile.fragment<operand, 32x16xf32>) attributes {compute = f16, heads = 8 : i64} {}
+
+// -----
+
+// expected-error@+1 {{unknown role 'values'}}
+tile.kernel @"role"(%a: !tile.fragment<values, 32x16xf16>) attributes {compute = f16, heads = 8 : i64} {}
 
 // -----
 
@@ -424,5 +439,174 @@ tile.kernel @"copy-width"(%kv: !mla.buffer<paged, 576xf16>, %at: !tile.address<2
 tile.kernel @"copy-width"(%kv: !mla.buffer<paged, 576xf8E4M3FN>, %at: !tile.address<2>, %ring: !tile.shared<2x64x576xf8E5M2, pitch = 592>, %i: i32) attributes {compute = f16, heads = 8 : i64} {
   // expected-error@+1 {{'tile.copy' op copies '!mla.buffer<paged, 576xf8E4M3FN>' into '!tile.shared<2x64x576xf8E5M2, pitch = 592>' [copy-width]}}
   tile.copy %kv at %at to %ring[%i] : <paged, 576xf8E4M3FN>, <2> to <2x64x576xf8E5M2, pitch = 592>
+  tile.return
+}
+
+// -----
+
+tile.kernel @"tile-window"(%plan: !tile.plan) attributes {compute = f16, heads = 8 : i64} {
+  tile.items %plan {
+  ^bb0(%item: !tile.item):
+    %begin, %end = tile.range %item
+    %s = tile.fill 0.0 : <?x?xf32>
+    // expected-error@+1 {{'tile.mask' op has a window of -1 tokens; 0 or more [tile-window]}}
+    %m = tile.mask window -1 %s[%item, %begin] : <?x?xf32>
+  }
+  tile.return
+}
+
+// -----
+
+tile.kernel @"edit-heads"(%plan: !tile.plan, %values: !mla.head_values<4>) attributes {compute = f16, heads = 8 : i64} {
+  tile.items %plan {
+  ^bb0(%item: !tile.item):
+    %begin, %end = tile.range %item
+    %s = tile.fill 0.0 : <?x?xf32>
+    %m = tile.mask %s[%item, %begin] edit {
+    ^bb0(%x: f32, %q_pos: i32, %kv_pos: i32, %head: i32):
+      // expected-error@+1 {{'mla.head_value' op reads values of 4 heads for scores of 8 [edit-heads]}}
+      %value = mla.head_value %values : <4>
+      mla.yield %value
+    } : <?x?xf32>
+  }
+  tile.return
+}
+
+// -----
+
+tile.kernel @"edit-arguments"(%plan: !tile.plan, %f: f32) attributes {compute = f16, heads = 8 : i64} {
+  tile.items %plan {
+  ^bb0(%item: !tile.item):
+    %begin, %end = tile.range %item
+    %s = tile.splat 0.0 : <accumulator, 16x8xf32>
+    // expected-error@+1 {{'tile.mask_scores' op has a region with 1 f32 and 3 i32 arguments [edit-arguments]}}
+    %m = tile.mask_scores %s[%item, %begin] scale %f edit {
+    ^bb0(%x: f32):
+      mla.yield %x
+    } : <accumulator, 16x8xf32>
+  }
+  tile.return
+}
+
+// -----
+
+//===-- Planning on the device ---===//
+
+tile.kernel @"plan-batch-sizes"(%batch: !tile.batch, %plan: !tile.plan) attributes {compute = f16, heads = 8 : i64} {
+  // expected-error@+1 {{'tile.plan_batch' op has 8 rows, 64 tokens and 200 threads; all are positive, threads a multiple of 32 [plan-batch-sizes]}}
+  tile.plan_batch %batch to %plan {rows = 8 : i64, tokens = 64 : i64, threads = 200 : i64}
+  tile.return
+}
+
+// -----
+
+tile.kernel @"check-table-paged"(%kv: !mla.buffer<ragged, 576xf16>, %batch: !tile.batch, %plan: !tile.plan) attributes {compute = f16, heads = 8 : i64} {
+  // expected-error@+1 {{'tile.check_table' op checks the table of '!mla.buffer<ragged, 576xf16>', which has none [check-table-paged]}}
+  tile.check_table %kv, %batch, %plan : <ragged, 576xf16>
+  tile.return
+}
+
+//===-- Prefill ---===//
+
+// -----
+
+// expected-error@+1 {{rows is 8; 16, 32, 64, 128 or 256 [prefill-rows]}}
+module @"prefill-rows" attributes {tile.schedule = #tile.prefill_schedule<rows = 8, tokens = 64, stages = 1, rowWarps = 1>} {}
+
+// -----
+
+// expected-error@+1 {{rows is 96; 16, 32, 64, 128 or 256 [prefill-rows]}}
+module @"prefill-rows" attributes {tile.schedule = #tile.prefill_schedule<rows = 96, tokens = 64, stages = 1, rowWarps = 4>} {}
+
+// -----
+
+// expected-error@+1 {{tokens is 256; 16, 32, 64 or 128 [prefill-tokens]}}
+module @"prefill-tokens" attributes {tile.schedule = #tile.prefill_schedule<rows = 64, tokens = 256, stages = 1, rowWarps = 4>} {}
+
+// -----
+
+// expected-error@+1 {{stages is 0; 1 to 4 [prefill-stages]}}
+module @"prefill-stages" attributes {tile.schedule = #tile.prefill_schedule<rows = 64, tokens = 64, stages = 0, rowWarps = 4>} {}
+
+// -----
+
+// expected-error@+1 {{stages is 5; 1 to 4 [prefill-stages]}}
+module @"prefill-stages" attributes {tile.schedule = #tile.prefill_schedule<rows = 64, tokens = 64, stages = 5, rowWarps = 4>} {}
+
+// -----
+
+// expected-error@+1 {{rowWarps is 3; 1, 2, 4, 8 or 16 [prefill-warps]}}
+module @"prefill-warps" attributes {tile.schedule = #tile.prefill_schedule<rows = 64, tokens = 64, stages = 1, rowWarps = 3>} {}
+
+// -----
+
+// expected-error@+1 {{64 rows do not split over 1 warps; 16 or 32 rows a warp [prefill-spread]}}
+module @"prefill-spread" attributes {tile.schedule = #tile.prefill_schedule<rows = 64, tokens = 64, stages = 1, rowWarps = 1>} {}
+
+// -----
+
+// expected-error@+1 {{64 rows do not split over 8 warps; 16 or 32 rows a warp [prefill-spread]}}
+module @"prefill-spread" attributes {tile.schedule = #tile.prefill_schedule<rows = 64, tokens = 64, stages = 1, rowWarps = 8>} {}
+
+// -----
+
+// expected-error@+1 {{'tile.kernel' op has 8 heads, which 3 KV heads do not divide [tile-kernel-heads]}}
+tile.kernel @"tile-kernel-heads"() attributes {compute = f16, heads = 8 : i64, kv_heads = 3 : i64} {
+  tile.return
+}
+
+// -----
+
+tile.kernel @"copy-width"(%k: !mla.buffer<ragged, 8x64xf16>, %item: !tile.item, %ring: !tile.shared<1x32x128xf16, pitch = 272>, %i: i32, %yes: i1, %f: f32) attributes {compute = f16, heads = 8 : i64} {
+  // expected-error@+1 {{'tile.copy_rows' op copies '!mla.buffer<ragged, 8x64xf16>' into '!tile.shared<1x32x128xf16, pitch = 272>' [copy-width]}}
+  tile.copy_rows %k[%item, %i] to %ring[%i] if %yes : <ragged, 8x64xf16> to <1x32x128xf16, pitch = 272>
+  tile.return
+}
+
+// -----
+
+tile.kernel @"score-rows-shape"(%q: !tile.shared<1x64x64xf16, pitch = 144>, %r: !tile.shared<1x32x64xf16, pitch = 144>, %i: i32, %yes: i1, %f: f32) attributes {compute = f16, heads = 8 : i64} {
+  // expected-error@+1 {{'tile.score_rows' op gives accumulators of rows x tokens, from query and keys of one width [score-rows-shape]}}
+  %s = tile.score_rows %q, %r[%i] : <1x64x64xf16, pitch = 144>, <1x32x64xf16, pitch = 144> -> <accumulator, 16x64xf32>
+  tile.return
+}
+
+// -----
+
+tile.kernel @"score-rows-shape"(%q: !tile.shared<1x64x64xf16, pitch = 144>, %r: !tile.shared<1x32x48xf16, pitch = 144>, %i: i32, %yes: i1, %f: f32) attributes {compute = f16, heads = 8 : i64} {
+  // expected-error@+1 {{'tile.score_rows' op gives accumulators of rows x tokens, from query and keys of one width [score-rows-shape]}}
+  %s = tile.score_rows %q, %r[%i] : <1x64x64xf16, pitch = 144>, <1x32x48xf16, pitch = 144> -> <accumulator, 16x32xf32>
+  tile.return
+}
+
+// -----
+
+tile.kernel @"softmax-rows-shape"(%s: !tile.fragment<accumulator, 16x32xf32>, %m: !tile.fragment<row_stats, 16x1xf32>, %i: i32, %yes: i1, %f: f32) attributes {compute = f16, heads = 8 : i64} {
+  // expected-error@+1 {{'tile.softmax_rows' op gives operands of the scores' shape, and a statistic a row [softmax-rows-shape]}}
+  %p, %a, %b, %c = tile.softmax_rows %s stats %m, %m scale %f : <accumulator, 16x32xf32> stats <row_stats, 16x1xf32> -> <operand, 16x64xf16>
+  tile.return
+}
+
+// -----
+
+tile.kernel @"softmax-rows-shape"(%s: !tile.fragment<accumulator, 16x32xf32>, %m: !tile.fragment<row_stats, 32x1xf32>, %i: i32, %yes: i1, %f: f32) attributes {compute = f16, heads = 8 : i64} {
+  // expected-error@+1 {{'tile.softmax_rows' op gives operands of the scores' shape, and a statistic a row [softmax-rows-shape]}}
+  %p, %a, %b, %c = tile.softmax_rows %s stats %m, %m scale %f : <accumulator, 16x32xf32> stats <row_stats, 32x1xf32> -> <operand, 16x32xf16>
+  tile.return
+}
+
+// -----
+
+tile.kernel @"weigh-rows-shape"(%a: !tile.fragment<accumulator, 16x128xf32>, %p: !tile.fragment<operand, 16x32xf16>, %v: !tile.shared<1x32x64xf16, pitch = 144>, %i: i32, %yes: i1, %f: f32) attributes {compute = f16, heads = 8 : i64} {
+  // expected-error@+1 {{'tile.weigh_rows' op adds rows x tokens times tokens x value dimensions [weigh-rows-shape]}}
+  %s = tile.weigh_rows %a, %p, %v[%i] : <accumulator, 16x128xf32>, <operand, 16x32xf16>, <1x32x64xf16, pitch = 144>
+  tile.return
+}
+
+// -----
+
+tile.kernel @"weigh-rows-shape"(%a: !tile.fragment<accumulator, 16x64xf32>, %p: !tile.fragment<operand, 16x64xf16>, %v: !tile.shared<1x32x64xf16, pitch = 144>, %i: i32, %yes: i1, %f: f32) attributes {compute = f16, heads = 8 : i64} {
+  // expected-error@+1 {{'tile.weigh_rows' op adds rows x tokens times tokens x value dimensions [weigh-rows-shape]}}
+  %s = tile.weigh_rows %a, %p, %v[%i] : <accumulator, 16x64xf32>, <operand, 16x64xf16>, <1x32x64xf16, pitch = 144>
   tile.return
 }

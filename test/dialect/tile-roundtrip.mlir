@@ -38,6 +38,16 @@ tile.kernel @values(%q: !mla.buffer<ragged, 8x576xbf16> {mla.name = "q"}, %kv: !
     %all = tile.mask %scaled[%item, %begin] : <?x?xf32>
     // CHECK: %[[SCORES:.+]] = tile.mask causal %[[SCALED]][%[[ITEM]], %[[BEGIN]]] : <?x?xf32>
     %scores = tile.mask causal %scaled[%item, %begin] : <?x?xf32>
+    // CHECK: tile.mask causal window 7 %[[SCALED]][%[[ITEM]], %[[BEGIN]]] edit {
+    // CHECK-NEXT: ^bb0(%[[X:.+]]: f32, %{{.+}}: i32, %{{.+}}: i32, %{{.+}}: i32):
+    // CHECK-NEXT: %[[N:.+]] = arith.negf %[[X]] : f32
+    // CHECK-NEXT: mla.yield %[[N]]
+    // CHECK-NEXT: } : <?x?xf32>
+    %edited = tile.mask causal window 7 %scaled[%item, %begin] edit {
+    ^bb0(%x: f32, %q_pos: i32, %kv_pos: i32, %head: i32):
+      %n = arith.negf %x : f32
+      mla.yield %n
+    } : <?x?xf32>
     // CHECK: %[[P:.+]], %[[MAX:.+]], %[[SUM:.+]], %[[SHRINK:.+]] = tile.online_softmax %[[SCORES]], %[[LOW]], %[[LOW]]
     // CHECK-SAME: : (!tile.tile<?x?xf32>, !tile.tile<?x1xf32>, !tile.tile<?x1xf32>) -> (!tile.tile<?x?xf16>, !tile.tile<?x1xf32>, !tile.tile<?x1xf32>, !tile.tile<?x1xf32>)
     %p, %max, %sum, %shrink = tile.online_softmax %scores, %low, %low
@@ -137,6 +147,14 @@ tile.kernel @scheduled(%q: !mla.buffer<ragged, 8x576xbf16>, %kv: !mla.buffer<pag
     %scores = tile.mask_scores causal %dot[%item, %stage] scale %s : <accumulator, 32x16xf32>
     // CHECK-NEXT: %{{.+}} = tile.mask_scores %[[DOT]][%[[ITEM]], %{{.+}}] scale %[[S]] : <accumulator, 32x16xf32>
     %all = tile.mask_scores %dot[%item, %stage] scale %s : <accumulator, 32x16xf32>
+    // CHECK-NEXT: tile.mask_scores window 0 %[[DOT]][%[[ITEM]], %{{.+}}] scale %[[S]] edit {
+    // CHECK-NEXT: ^bb0(%[[X:.+]]: f32, %{{.+}}: i32, %{{.+}}: i32, %{{.+}}: i32):
+    // CHECK-NEXT: mla.yield %[[X]]
+    // CHECK-NEXT: } : <accumulator, 32x16xf32>
+    %edited = tile.mask_scores window 0 %dot[%item, %stage] scale %s edit {
+    ^bb0(%x: f32, %q_pos: i32, %kv_pos: i32, %head: i32):
+      mla.yield %x
+    } : <accumulator, 32x16xf32>
     // CHECK-NEXT: tile.store_maxima %[[SCORES]] to %[[MAXIMA]] : <accumulator, 32x16xf32> to <4x1x16xf32, pitch = 64>
     tile.store_maxima %scores to %maxima : <accumulator, 32x16xf32> to <4x1x16xf32, pitch = 64>
     // CHECK-NEXT: %[[LOW:.+]] = tile.splat 0xFF800000 : <stats, 1x16xf32>
@@ -169,6 +187,70 @@ tile.kernel @scheduled(%q: !mla.buffer<ragged, 8x576xbf16>, %kv: !mla.buffer<pag
     %ahead = tile.fetch_query %q[%next_item] : <ragged, 8x576xbf16> -> <40>
     // CHECK-NEXT: tile.yield %[[AT]], %[[NEXT]], %[[AHEAD]] : i32, !tile.cursor, !tile.pieces<40>
     tile.yield %stage, %next, %ahead : i32, !tile.cursor, !tile.pieces<40>
+  }
+  tile.return
+}
+
+// Sinks, counted in the log-sum-exp or not.
+// CHECK-LABEL: tile.kernel @sinks
+tile.kernel @sinks(%o: !mla.buffer<ragged, 8x512xbf16>, %lse: !mla.buffer<ragged, 8x1xf32, align = 4>,
+                   %sinks: !mla.head_values<8>, %plan: !tile.plan) attributes {compute = f16, heads = 8 : i64} {
+  // CHECK: tile.combine %{{.+}} to %{{.+}}, lse ln %{{.+}} sink %{{.+}} {rows = 8 : i64, sink_in_lse, threads = 512 : i64} : <ragged, 8x512xbf16>, !mla.buffer<ragged, 8x1xf32, align = 4> sink !mla.head_values<8>
+  tile.combine %plan to %o, lse ln %lse sink %sinks {rows = 8 : i64, sink_in_lse, threads = 512 : i64}
+      : <ragged, 8x512xbf16>, !mla.buffer<ragged, 8x1xf32, align = 4> sink !mla.head_values<8>
+  // CHECK: tile.combine %{{.+}} to %{{.+}} sink %{{.+}} {rows = 8 : i64, threads = 512 : i64} : <ragged, 8x512xbf16> sink !mla.head_values<8>
+  tile.combine %plan to %o sink %sinks {rows = 8 : i64, threads = 512 : i64} : <ragged, 8x512xbf16> sink !mla.head_values<8>
+  tile.return
+}
+
+// CHECK-LABEL: tile.kernel @planner
+// CHECK-SAME: (%[[KV:.+]]: !mla.buffer<paged, 576xf16>, %[[BATCH:.+]]: !tile.batch, %[[PLAN:.+]]: !tile.plan)
+tile.kernel @planner(%kv: !mla.buffer<paged, 576xf16>, %batch: !tile.batch, %plan: !tile.plan) attributes {compute = f16, heads = 8 : i64} {
+  // CHECK: tile.plan_batch %[[BATCH]] to %[[PLAN]] {rows = 8 : i64, threads = 256 : i64, tokens = 64 : i64}
+  tile.plan_batch %batch to %plan {rows = 8 : i64, threads = 256 : i64, tokens = 64 : i64}
+  // CHECK-NEXT: tile.plan_batch causal ragged %[[BATCH]] to %[[PLAN]] {rows = 8 : i64, threads = 256 : i64, tokens = 64 : i64}
+  tile.plan_batch causal ragged %batch to %plan {rows = 8 : i64, threads = 256 : i64, tokens = 64 : i64}
+  // CHECK-NEXT: tile.check_table %[[KV]], %[[BATCH]], %[[PLAN]] : <paged, 576xf16>
+  tile.check_table %kv, %batch, %plan : <paged, 576xf16>
+  tile.return
+}
+
+// Prefill: a schedule of its own family, and warps that own rows.
+// CHECK-LABEL: tile.kernel @prefill_ops(
+// CHECK-SAME: kv_heads = 4 : i64, prefill_schedule = #tile.prefill_schedule<rows = 64, tokens = 32, stages = 2, rowWarps = 2>
+tile.kernel @prefill_ops(%q: !mla.buffer<ragged, 8x192xbf16>, %k: !mla.buffer<ragged, 4x192xf8E4M3FN>, %i: i32, %yes: i1, %s: f32,
+                         %o: !mla.buffer<ragged, 8x128xbf16>, %lse: !mla.buffer<ragged, 8x1xf32, align = 4>, %plan: !tile.plan)
+    attributes {compute = f16, heads = 8 : i64, kv_heads = 4 : i64,
+                prefill_schedule = #tile.prefill_schedule<rows = 64, tokens = 32, stages = 2, rowWarps = 2>} {
+  %keys = tile.alloc "keys" at 0 : <2x32x192xf8E4M3FN, pitch = 208>
+  %values = tile.alloc "values" at 13312 : <1x32x128xf16, pitch = 272>
+  %rows = tile.alloc "query" at 22016 : <1x64x192xf16, pitch = 400>
+  tile.items %plan {
+  ^bb0(%item: !tile.item):
+    // CHECK: tile.load_query_rows %{{.+}}[%{{.+}}] for f8E4M3FN to %{{.+}} : <ragged, 8x192xbf16> to <1x64x192xf16, pitch = 400>{{$}}
+    tile.load_query_rows %q[%item] for f8E4M3FN to %rows : <ragged, 8x192xbf16> to <1x64x192xf16, pitch = 400>
+    // CHECK: tile.copy_rows %{{.+}}[%{{.+}}, %{{.+}}] to %{{.+}}[%{{.+}}] if %{{.+}} : <ragged, 4x192xf8E4M3FN> to <2x32x192xf8E4M3FN, pitch = 208>{{$}}
+    tile.copy_rows %k[%item, %i] to %keys[%i] if %yes : <ragged, 4x192xf8E4M3FN> to <2x32x192xf8E4M3FN, pitch = 208>
+    // CHECK: tile.score_rows %{{.+}}, %{{.+}}[%{{.+}}] : <1x64x192xf16, pitch = 400>, <2x32x192xf8E4M3FN, pitch = 208> -> <accumulator, 32x32xf32>{{$}}
+    %dot = tile.score_rows %rows, %keys[%i] : <1x64x192xf16, pitch = 400>, <2x32x192xf8E4M3FN, pitch = 208> -> <accumulator, 32x32xf32>
+    // CHECK: tile.mask_rows causal %{{.+}}[%{{.+}}, %{{.+}}] : <accumulator, 32x32xf32>{{$}}
+    %scores = tile.mask_rows causal %dot[%item, %i] : <accumulator, 32x32xf32>
+    // CHECK: tile.mask_rows %{{.+}}[%{{.+}}, %{{.+}}] : <accumulator, 32x32xf32>{{$}}
+    %all = tile.mask_rows %dot[%item, %i] : <accumulator, 32x32xf32>
+    // CHECK: tile.splat 0xFF800000 : <row_stats, 32x1xf32>{{$}}
+    %low = tile.splat 0xFF800000 : <row_stats, 32x1xf32>
+    // CHECK: tile.softmax_rows %{{.+}} stats %{{.+}}, %{{.+}} scale %{{.+}} : <accumulator, 32x32xf32> stats <row_stats, 32x1xf32> -> <operand, 32x32xf16>{{$}}
+    %probs, %max, %sum, %shrink = tile.softmax_rows %scores stats %low, %low scale %s : <accumulator, 32x32xf32> stats <row_stats, 32x1xf32> -> <operand, 32x32xf16>
+    // CHECK: tile.splat 0.000000e+00 : <accumulator, 32x128xf32>{{$}}
+    %zero = tile.splat 0.000000e+00 : <accumulator, 32x128xf32>
+    // CHECK: tile.rescale_rows %{{.+}} by %{{.+}} : <accumulator, 32x128xf32> by <row_stats, 32x1xf32>{{$}}
+    %small = tile.rescale_rows %zero by %shrink : <accumulator, 32x128xf32> by <row_stats, 32x1xf32>
+    // CHECK: tile.weigh_rows %{{.+}}, %{{.+}}, %{{.+}}[%{{.+}}] : <accumulator, 32x128xf32>, <operand, 32x32xf16>, <1x32x128xf16, pitch = 272>{{$}}
+    %acc = tile.weigh_rows %small, %probs, %values[%i] : <accumulator, 32x128xf32>, <operand, 32x32xf16>, <1x32x128xf16, pitch = 272>
+    // CHECK: tile.store_rows %{{.+}}, %{{.+}}, %{{.+}}, %{{.+}} times %{{.+}} from f16 to %{{.+}}, lse ln %{{.+}} : <accumulator, 32x128xf32>, <row_stats, 32x1xf32> to <ragged, 8x128xbf16>, !mla.buffer<ragged, 8x1xf32, align = 4>{{$}}
+    tile.store_rows %item, %acc, %max, %sum times %s from f16 to %o, lse ln %lse : <accumulator, 32x128xf32>, <row_stats, 32x1xf32> to <ragged, 8x128xbf16>, !mla.buffer<ragged, 8x1xf32, align = 4>
+    // CHECK: tile.store_rows %{{.+}}, %{{.+}}, %{{.+}}, %{{.+}} times %{{.+}} from f16 to %{{.+}} : <accumulator, 32x128xf32>, <row_stats, 32x1xf32> to <ragged, 8x128xbf16>{{$}}
+    tile.store_rows %item, %acc, %max, %sum times %s from f16 to %o : <accumulator, 32x128xf32>, <row_stats, 32x1xf32> to <ragged, 8x128xbf16>
   }
   tile.return
 }

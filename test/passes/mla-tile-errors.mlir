@@ -1,7 +1,7 @@
 // Kernels that are no attention, and widths that no tile covers, are errors that say what is allowed.
 // RUN: mla-opt %s --mla-tile -split-input-file -verify-diagnostics
 
-// expected-error@+1 {{a kernel has one output and at most one log-sum-exp; a kernel computes softmax(scores) @ value and logsumexp(scores) of one query and one cache [attention-form]}}
+// expected-error@+1 {{a kernel has one output and at most one log-sum-exp; a kernel computes softmax(scores) @ value and logsumexp(scores) of one query, one key and one value [attention-form]}}
 mla.kernel @"attention-form"(%q: !mla.buffer<ragged, 8x512xf16>, %kv: !mla.buffer<paged, 512xf16>)
     -> !mla.lse<8, ln> attributes {compute = f16} {
   %s = mla.dot %q, %kv : !mla.buffer<ragged, 8x512xf16>, !mla.buffer<paged, 512xf16> -> <8>
@@ -11,7 +11,7 @@ mla.kernel @"attention-form"(%q: !mla.buffer<ragged, 8x512xf16>, %kv: !mla.buffe
 
 // -----
 
-// expected-error@+1 {{a kernel has one output and at most one log-sum-exp; a kernel computes softmax(scores) @ value and logsumexp(scores) of one query and one cache [attention-form]}}
+// expected-error@+1 {{a kernel has one output and at most one log-sum-exp; a kernel computes softmax(scores) @ value and logsumexp(scores) of one query, one key and one value [attention-form]}}
 mla.kernel @"attention-form"(%q: !mla.buffer<ragged, 8x512xf16>, %kv: !mla.buffer<paged, 512xf16>)
     -> (!mla.buffer<ragged, 8x512xf16>, !mla.buffer<ragged, 8x512xf16>) attributes {compute = f16} {
   %s = mla.dot %q, %kv : !mla.buffer<ragged, 8x512xf16>, !mla.buffer<paged, 512xf16> -> <8>
@@ -23,7 +23,7 @@ mla.kernel @"attention-form"(%q: !mla.buffer<ragged, 8x512xf16>, %kv: !mla.buffe
 // -----
 
 mla.kernel @"attention-form"(%o: !mla.rows<8x512xf32>) -> !mla.buffer<ragged, 8x512xf16> attributes {compute = f16} {
-  // expected-error@+1 {{a result is not softmax(scores) @ value; a kernel computes softmax(scores) @ value and logsumexp(scores) of one query and one cache [attention-form]}}
+  // expected-error@+1 {{a result is not softmax(scores) @ value; a kernel computes softmax(scores) @ value and logsumexp(scores) of one query, one key and one value [attention-form]}}
   mla.return %o : !mla.rows<8x512xf32>
 }
 
@@ -31,7 +31,7 @@ mla.kernel @"attention-form"(%o: !mla.rows<8x512xf32>) -> !mla.buffer<ragged, 8x
 
 mla.kernel @"attention-form"(%kv: !mla.buffer<paged, 512xf16>, %p: !mla.probs<8>)
     -> !mla.buffer<ragged, 8x512xf16> attributes {compute = f16} {
-  // expected-error@+1 {{the probabilities are not a softmax; a kernel computes softmax(scores) @ value and logsumexp(scores) of one query and one cache [attention-form]}}
+  // expected-error@+1 {{the probabilities are not a softmax; a kernel computes softmax(scores) @ value and logsumexp(scores) of one query, one key and one value [attention-form]}}
   %o = mla.attend %p, %kv : <8>, !mla.buffer<paged, 512xf16> -> <8x512xf32>
   mla.return %o : !mla.rows<8x512xf32>
 }
@@ -40,7 +40,7 @@ mla.kernel @"attention-form"(%kv: !mla.buffer<paged, 512xf16>, %p: !mla.probs<8>
 
 mla.kernel @"attention-form"(%kv: !mla.buffer<paged, 512xf16>, %s: !mla.scores<8>)
     -> !mla.buffer<ragged, 8x512xf16> attributes {compute = f16} {
-  // expected-error@+1 {{the scores are not a dot product, scaled and masked once; a kernel computes softmax(scores) @ value and logsumexp(scores) of one query and one cache [attention-form]}}
+  // expected-error@+1 {{the scores are not a dot product, scaled, edited and masked once; a kernel computes softmax(scores) @ value and logsumexp(scores) of one query, one key and one value [attention-form]}}
   %p = mla.softmax %s : <8> -> <8>
   %o = mla.attend %p, %kv : <8>, !mla.buffer<paged, 512xf16> -> <8x512xf32>
   mla.return %o : !mla.rows<8x512xf32>
@@ -54,7 +54,7 @@ mla.kernel @"attention-form"(%q: !mla.buffer<ragged, 8x512xf16>, %kv: !mla.buffe
   %s = mla.dot %q, %kv : !mla.buffer<ragged, 8x512xf16>, !mla.buffer<paged, 512xf16> -> <8>
   %m = mla.causal %s : <8>
   %mm = mla.causal %m : <8>
-  // expected-error@+1 {{the scores are not a dot product, scaled and masked once; a kernel computes softmax(scores) @ value and logsumexp(scores) of one query and one cache [attention-form]}}
+  // expected-error@+1 {{the scores are not a dot product, scaled, edited and masked once; a kernel computes softmax(scores) @ value and logsumexp(scores) of one query, one key and one value [attention-form]}}
   %p = mla.softmax %mm : <8> -> <8>
   %o = mla.attend %p, %kv : <8>, !mla.buffer<paged, 512xf16> -> <8x512xf32>
   mla.return %o : !mla.rows<8x512xf32>
@@ -65,7 +65,7 @@ mla.kernel @"attention-form"(%q: !mla.buffer<ragged, 8x512xf16>, %kv: !mla.buffe
 mla.kernel @"attention-form"(%q: !mla.buffer<ragged, 8x512xf16>, %kv: !mla.buffer<paged, 512xf16>)
     -> !mla.buffer<ragged, 8x512xf16> attributes {compute = f16} {
   %part = mla.slice %q[0 : 512] : !mla.buffer<ragged, 8x512xf16> -> <8x512xf16>
-  // expected-error@+1 {{the query is not a whole buffer; a kernel computes softmax(scores) @ value and logsumexp(scores) of one query and one cache [attention-form]}}
+  // expected-error@+1 {{the query is not a whole buffer; a kernel computes softmax(scores) @ value and logsumexp(scores) of one query, one key and one value [attention-form]}}
   %s = mla.dot %part, %kv : !mla.rows<8x512xf16>, !mla.buffer<paged, 512xf16> -> <8>
   %p = mla.softmax %s : <8> -> <8>
   %o = mla.attend %p, %kv : <8>, !mla.buffer<paged, 512xf16> -> <8x512xf32>
@@ -77,7 +77,7 @@ mla.kernel @"attention-form"(%q: !mla.buffer<ragged, 8x512xf16>, %kv: !mla.buffe
 mla.kernel @"attention-form"(%q: !mla.buffer<ragged, 8x512xf16>, %kv: !mla.buffer<paged, 576xf16>)
     -> !mla.buffer<ragged, 8x512xf16> attributes {compute = f16} {
   %k = mla.slice %kv[64 : 576] : !mla.buffer<paged, 576xf16> -> <512xf16>
-  // expected-error@+1 {{the key is not the whole cached row; a kernel computes softmax(scores) @ value and logsumexp(scores) of one query and one cache [attention-form]}}
+  // expected-error@+1 {{the key is not the whole cached row; a kernel computes softmax(scores) @ value and logsumexp(scores) of one query, one key and one value [attention-form]}}
   %s = mla.dot %q, %k : !mla.buffer<ragged, 8x512xf16>, !mla.rows<512xf16> -> <8>
   %p = mla.softmax %s : <8> -> <8>
   %o = mla.attend %p, %k : <8>, !mla.rows<512xf16> -> <8x512xf32>
@@ -88,7 +88,7 @@ mla.kernel @"attention-form"(%q: !mla.buffer<ragged, 8x512xf16>, %kv: !mla.buffe
 
 mla.kernel @"attention-form"(%q: !mla.buffer<ragged, 8x512xf16>, %k: !mla.rows<512xf16>)
     -> !mla.buffer<ragged, 8x512xf16> attributes {compute = f16} {
-  // expected-error@+1 {{the cached rows are not a slice of a cache; a kernel computes softmax(scores) @ value and logsumexp(scores) of one query and one cache [attention-form]}}
+  // expected-error@+1 {{the cached rows are not a slice of a cache; a kernel computes softmax(scores) @ value and logsumexp(scores) of one query, one key and one value [attention-form]}}
   %s = mla.dot %q, %k : !mla.buffer<ragged, 8x512xf16>, !mla.rows<512xf16> -> <8>
   %p = mla.softmax %s : <8> -> <8>
   %o = mla.attend %p, %k : <8>, !mla.rows<512xf16> -> <8x512xf32>
@@ -104,18 +104,18 @@ mla.kernel @"attention-form"(%q: !mla.buffer<ragged, 8x512xf16>, %kv: !mla.buffe
   %p = mla.softmax %s : <8> -> <8>
   %v = mla.slice %kv[0 : 512] : !mla.buffer<paged, 512xf16> -> <512xf16>
   %vs = mla.scale %v, %x : !mla.rows<512xf16>
-  // expected-error@+1 {{the cached rows are not a slice of a cache; a kernel computes softmax(scores) @ value and logsumexp(scores) of one query and one cache [attention-form]}}
+  // expected-error@+1 {{the cached rows are not a slice of a cache; a kernel computes softmax(scores) @ value and logsumexp(scores) of one query, one key and one value [attention-form]}}
   %o = mla.attend %p, %vs : <8>, !mla.rows<512xf16> -> <8x512xf32>
   mla.return %o : !mla.rows<8x512xf32>
 }
 
 // -----
 
-mla.kernel @"attention-form"(%q: !mla.buffer<ragged, 8x512xf16>, %kv: !mla.buffer<paged, 512xf16>, %other: !mla.buffer<paged, 512xf16>)
+// expected-error@+1 {{key and value of two buffers have as many heads, which divide the query's 8 [kv-heads]}}
+mla.kernel @"kv-heads"(%q: !mla.buffer<ragged, 8x512xf16>, %kv: !mla.buffer<paged, 512xf16>, %other: !mla.buffer<paged, 512xf16>)
     -> !mla.buffer<ragged, 8x512xf16> attributes {compute = f16} {
   %s = mla.dot %q, %kv : !mla.buffer<ragged, 8x512xf16>, !mla.buffer<paged, 512xf16> -> <8>
   %p = mla.softmax %s : <8> -> <8>
-  // expected-error@+1 {{key and value come from different caches; a kernel computes softmax(scores) @ value and logsumexp(scores) of one query and one cache [attention-form]}}
   %o = mla.attend %p, %other : <8>, !mla.buffer<paged, 512xf16> -> <8x512xf32>
   mla.return %o : !mla.rows<8x512xf32>
 }
@@ -127,7 +127,7 @@ mla.kernel @"attention-form"(%q: !mla.buffer<ragged, 8x512xf16>, %kv: !mla.buffe
   %s = mla.dot %q, %kv : !mla.buffer<ragged, 8x512xf16>, !mla.buffer<paged, 512xf16> -> <8>
   %p = mla.softmax %s : <8> -> <8>
   %o = mla.attend %p, %kv : <8>, !mla.buffer<paged, 512xf16> -> <8x512xf32>
-  // expected-error@+1 {{a log-sum-exp result is not logsumexp(scores); a kernel computes softmax(scores) @ value and logsumexp(scores) of one query and one cache [attention-form]}}
+  // expected-error@+1 {{a log-sum-exp result is not logsumexp(scores); a kernel computes softmax(scores) @ value and logsumexp(scores) of one query, one key and one value [attention-form]}}
   mla.return %o, %l : !mla.rows<8x512xf32>, !mla.lse<8, ln>
 }
 
@@ -139,7 +139,7 @@ mla.kernel @"attention-form"(%q: !mla.buffer<ragged, 8x512xf16>, %kv: !mla.buffe
   %m = mla.causal %s : <8>
   %p = mla.softmax %m : <8> -> <8>
   %o = mla.attend %p, %kv : <8>, !mla.buffer<paged, 512xf16> -> <8x512xf32>
-  // expected-error@+1 {{softmax and logsumexp read different scores; a kernel computes softmax(scores) @ value and logsumexp(scores) of one query and one cache [attention-form]}}
+  // expected-error@+1 {{softmax and logsumexp read different scores; a kernel computes softmax(scores) @ value and logsumexp(scores) of one query, one key and one value [attention-form]}}
   %l = mla.logsumexp %s : <8> -> <8, ln>
   mla.return %o, %l : !mla.rows<8x512xf32>, !mla.lse<8, ln>
 }
@@ -287,4 +287,99 @@ mla.kernel @"scale-form"(%q: !mla.buffer<ragged, 8x512xf16>, %kv: !mla.buffer<pa
   %p = mla.softmax %scaled : <8> -> <8>
   %o = mla.attend %p, %kv : <8>, !mla.buffer<paged, 512xf16> -> <8x512xf32>
   mla.return %o : !mla.rows<8x512xf32>
+}
+
+//===-- Prefill: key and value of two buffers ---===//
+
+// -----
+
+// expected-error@+1 {{key and value of two buffers have as many heads, which divide the query's 8 [kv-heads]}}
+mla.kernel @"kv-heads"(%q: !mla.buffer<ragged, 8x64xf16>, %k: !mla.buffer<ragged, 4x64xf16>, %v: !mla.buffer<ragged, 2x64xf16>)
+    -> !mla.buffer<ragged, 8x64xf16> attributes {compute = f16} {
+  %s = mla.dot %q, %k : !mla.buffer<ragged, 8x64xf16>, !mla.buffer<ragged, 4x64xf16> -> <8>
+  %p = mla.softmax %s : <8> -> <8>
+  %o = mla.attend %p, %v : <8>, !mla.buffer<ragged, 2x64xf16> -> <8x64xf32>
+  mla.return %o : !mla.rows<8x64xf32>
+}
+
+// -----
+
+// expected-error@+1 {{key and value of two buffers are ragged [kv-layout]}}
+mla.kernel @"kv-layout"(%q: !mla.buffer<ragged, 8x64xf16>, %k: !mla.buffer<ragged, 4x64xf16>, %v: !mla.buffer<paged, 4x64xf16>)
+    -> !mla.buffer<ragged, 8x64xf16> attributes {compute = f16} {
+  %s = mla.dot %q, %k : !mla.buffer<ragged, 8x64xf16>, !mla.buffer<ragged, 4x64xf16> -> <8>
+  %p = mla.softmax %s : <8> -> <8>
+  %o = mla.attend %p, %v : <8>, !mla.buffer<paged, 4x64xf16> -> <8x64xf32>
+  mla.return %o : !mla.rows<8x64xf32>
+}
+
+// -----
+
+// expected-error@+1 {{no tile covers a key 72 wide; a multiple of 16 from 16 to 256 [prefill-width]}}
+mla.kernel @"prefill-width"(%q: !mla.buffer<ragged, 8x72xf16>, %k: !mla.buffer<ragged, 4x72xf16>, %v: !mla.buffer<ragged, 4x64xf16>)
+    -> !mla.buffer<ragged, 8x64xf16> attributes {compute = f16} {
+  %s = mla.dot %q, %k : !mla.buffer<ragged, 8x72xf16>, !mla.buffer<ragged, 4x72xf16> -> <8>
+  %p = mla.softmax %s : <8> -> <8>
+  %o = mla.attend %p, %v : <8>, !mla.buffer<ragged, 4x64xf16> -> <8x64xf32>
+  mla.return %o : !mla.rows<8x64xf32>
+}
+
+// -----
+
+// expected-error@+1 {{no tile covers a value 272 wide; a multiple of 16 from 16 to 256 [prefill-width]}}
+mla.kernel @"prefill-width"(%q: !mla.buffer<ragged, 8x64xf16>, %k: !mla.buffer<ragged, 4x64xf16>, %v: !mla.buffer<ragged, 4x272xf16>)
+    -> !mla.buffer<ragged, 8x272xf16> attributes {compute = f16} {
+  %s = mla.dot %q, %k : !mla.buffer<ragged, 8x64xf16>, !mla.buffer<ragged, 4x64xf16> -> <8>
+  %p = mla.softmax %s : <8> -> <8>
+  %o = mla.attend %p, %v : <8>, !mla.buffer<ragged, 4x272xf16> -> <8x272xf32>
+  mla.return %o : !mla.rows<8x272xf32>
+}
+
+// -----
+
+// expected-error@+1 {{the row that is key and value has heads; a latent row is shared by all heads [latent-heads]}}
+mla.kernel @"latent-heads"(%q: !mla.buffer<ragged, 8x64xf16>, %kv: !mla.buffer<ragged, 8x64xf16>)
+    -> !mla.buffer<ragged, 8x64xf16> attributes {compute = f16} {
+  %s = mla.dot %q, %kv : !mla.buffer<ragged, 8x64xf16>, !mla.buffer<ragged, 8x64xf16> -> <8>
+  %p = mla.softmax %s : <8> -> <8>
+  %o = mla.attend %p, %kv : <8>, !mla.buffer<ragged, 8x64xf16> -> <8x64xf32>
+  mla.return %o : !mla.rows<8x64xf32>
+}
+
+// -----
+
+mla.kernel @"attention-form"(%q: !mla.buffer<ragged, 8x64xf16>, %k: !mla.buffer<ragged, 8x64xf16>, %v: !mla.buffer<ragged, 8x128xf16>)
+    -> !mla.buffer<ragged, 8x64xf16> attributes {compute = f16} {
+  %s = mla.dot %q, %k : !mla.buffer<ragged, 8x64xf16>, !mla.buffer<ragged, 8x64xf16> -> <8>
+  %p = mla.softmax %s : <8> -> <8>
+  %c = mla.slice %v[0 : 64] : !mla.buffer<ragged, 8x128xf16> -> <8x64xf16>
+  // expected-error@+1 {{the value is not the whole row of its buffer; a kernel computes softmax(scores) @ value and logsumexp(scores) of one query, one key and one value [attention-form]}}
+  %o = mla.attend %p, %c : <8>, !mla.rows<8x64xf16> -> <8x64xf32>
+  mla.return %o : !mla.rows<8x64xf32>
+}
+
+// -----
+
+// expected-error@+1 {{scores are multiplied by -0.125; prefill takes a factor above 0: negate the query [prefill-scale]}}
+mla.kernel @"prefill-scale"(%q: !mla.buffer<ragged, 8x64xf16>, %k: !mla.buffer<ragged, 8x64xf16>, %v: !mla.buffer<ragged, 8x64xf16>)
+    -> !mla.buffer<ragged, 8x64xf16> attributes {compute = f16} {
+  %f = arith.constant -0.125 : f32
+  %s = mla.dot %q, %k : !mla.buffer<ragged, 8x64xf16>, !mla.buffer<ragged, 8x64xf16> -> <8>
+  %t = mla.scale %s, %f : !mla.scores<8>
+  %p = mla.softmax %t : <8> -> <8>
+  %o = mla.attend %p, %v : <8>, !mla.buffer<ragged, 8x64xf16> -> <8x64xf32>
+  mla.return %o : !mla.rows<8x64xf32>
+}
+
+// -----
+
+// expected-error@+1 {{prefill has a causal mask or none; windows, edits of scores and sinks are decode's [prefill-scores]}}
+mla.kernel @"prefill-scores"(%q: !mla.buffer<ragged, 8x64xf16>, %k: !mla.buffer<ragged, 8x64xf16>, %v: !mla.buffer<ragged, 8x64xf16>)
+    -> !mla.buffer<ragged, 8x64xf16> attributes {compute = f16} {
+  %s = mla.dot %q, %k : !mla.buffer<ragged, 8x64xf16>, !mla.buffer<ragged, 8x64xf16> -> <8>
+  %m = mla.causal %s : <8>
+  %w = mla.window %m left 7 : <8>
+  %p = mla.softmax %w : <8> -> <8>
+  %o = mla.attend %p, %v : <8>, !mla.buffer<ragged, 8x64xf16> -> <8x64xf32>
+  mla.return %o : !mla.rows<8x64xf32>
 }

@@ -9,7 +9,7 @@
 // CHECK-SAME: attributes {compute = f16, heads = 8 : i64, hints = {stages = 2 : i64}, mlac.info = {
 // CHECK-SAME: cache = "kv", causal = true, lse = "ln", qk_dim = 576 : i64, query = "q"
 // CHECK-SAME: score_scale = {constant = 1.000000e+00 : f64, scalars = ["sm", "s"]}
-// CHECK-SAME: v_dim = 512 : i64, v_offset = 0 : i64, value_scale = {constant = 1.000000e+00 : f64, scalars = ["s"]}}
+// CHECK-SAME: v_dim = 512 : i64, v_offset = 0 : i64, value = "kv", value_scale = {constant = 1.000000e+00 : f64, scalars = ["s"]}}
 mla.kernel @decode(%q: !mla.buffer<ragged, 8x576xbf16> {mla.name = "q"},
                    %kv: !mla.buffer<paged, 576xf8E4M3FN> {mla.name = "kv"}, %s: f32 {mla.name = "s"}, %sm: f32 {mla.name = "sm"})
     -> (!mla.buffer<ragged, 8x512xbf16> {mla.name = "o"}, !mla.lse<8, ln> {mla.name = "lse"})
@@ -114,4 +114,114 @@ mla.kernel @whole(%q: !mla.buffer<ragged, 8x512xf16>, %kv: !mla.buffer<paged, 51
   %p = mla.softmax %dot : <8> -> <8>
   %o = mla.attend %p, %kv : <8>, !mla.buffer<paged, 512xf16> -> <8x512xf32>
   mla.return %o : !mla.rows<8x512xf32>
+}
+
+// An edit comes to base 2 where that costs nothing a score: into the scale before it, into the slopes; what is the same
+// for all scores stands before the items. The description is in the program's own units.
+// CHECK-LABEL: tile.kernel @edited(
+// CHECK-SAME: %[[SM:[a-z0-9]+]]: f32 {mla.name = "sm"}, %[[SLOPES:[a-z0-9]+]]: !mla.head_values<8> {mla.name = "slopes"}, %[[SINKS:[a-z0-9]+]]: !mla.head_values<8> {mla.name = "sinks"}
+// CHECK-SAME: causal = true
+// CHECK-SAME: score_edit = {keep = "%2", steps = ["float kv_pos", "mul $slopes %0", "lt kv_pos q_pos", "add score %1"], value = "%3"}
+// CHECK-SAME: sink = "sinks", sink_in_lse = true
+// CHECK-SAME: window = 7 : i64
+// CHECK: %[[LOG2E:.+]] = arith.constant 1.44269502 : f32
+// CHECK: %[[SCALE:.+]] = arith.mulf %{{.+}}, %[[LOG2E]]
+// CHECK: tile.items
+// CHECK: %[[SCALED:.+]] = tile.scale %{{.+}}, %[[SCALE]]
+// CHECK-NEXT: tile.mask causal window 7 %[[SCALED]][%{{.+}}] edit {
+// CHECK-NEXT: ^bb0(%[[S:.+]]: f32, %[[Q:.+]]: i32, %[[KV:.+]]: i32, %{{.+}}: i32):
+// CHECK-NEXT: %[[SLOPE:.+]] = mla.head_value %[[SLOPES]]
+// CHECK-NEXT: %[[SLOPE2:.+]] = arith.mulf %[[SLOPE]], %[[LOG2E]]
+// CHECK-NEXT: %[[KVF:.+]] = arith.sitofp %[[KV]]
+// CHECK-NEXT: %[[BIAS:.+]] = arith.mulf %[[SLOPE2]], %[[KVF]]
+// CHECK-NEXT: %[[NEAR:.+]] = arith.cmpi slt, %[[KV]], %[[Q]]
+// CHECK-NEXT: %[[SUM:.+]] = arith.addf %[[S]], %[[BIAS]]
+// CHECK-NEXT: mla.yield %[[SUM]] keep %[[NEAR]]
+// CHECK: tile.finish {{.*}} sink %[[SINKS]] {sink_in_lse}
+// CHECK-LABEL: tile.kernel @edited_combine(
+// CHECK-SAME: %[[SINKS:[a-z0-9]+]]: !mla.head_values<8> {mla.name = "sinks"}
+// CHECK: tile.combine {{.*}} sink %[[SINKS]] {rows = 0 : i64, sink_in_lse
+mla.kernel @edited(%q: !mla.buffer<ragged, 8x512xf16> {mla.name = "q"}, %kv: !mla.buffer<paged, 512xf16> {mla.name = "kv"},
+                   %sm: f32 {mla.name = "sm"}, %slopes: !mla.head_values<8> {mla.name = "slopes"},
+                   %sinks: !mla.head_values<8> {mla.name = "sinks"})
+    -> (!mla.buffer<ragged, 8x512xf16> {mla.name = "o"}, !mla.lse<8, ln> {mla.name = "lse"}) attributes {compute = f16} {
+  %dot = mla.dot %q, %kv : !mla.buffer<ragged, 8x512xf16>, !mla.buffer<paged, 512xf16> -> <8>
+  %scaled = mla.scale %dot, %sm : !mla.scores<8>
+  %e = mla.edit(%scaled) {
+  ^bb0(%s: f32, %q_pos: i32, %kv_pos: i32, %head: i32):
+    %slope = mla.head_value %slopes : <8>
+    %at = arith.sitofp %kv_pos : i32 to f32
+    %bias = arith.mulf %slope, %at : f32
+    %near = arith.cmpi slt, %kv_pos, %q_pos : i32
+    %sum = arith.addf %s, %bias : f32
+    mla.yield %sum keep %near
+  } : !mla.scores<8> -> <8>
+  %m = mla.causal %e : <8>
+  %w = mla.window %m left 7 : <8>
+  %k = mla.sink %w, %sinks : <8>, <8>
+  %p = mla.softmax %k : <8> -> <8>
+  %o = mla.attend %p, %kv : <8>, !mla.buffer<paged, 512xf16> -> <8x512xf32>
+  %lse = mla.logsumexp %k : <8> -> <8, ln>
+  mla.return %o, %lse : !mla.rows<8x512xf32>, !mla.lse<8, ln>
+}
+
+// A soft cap takes five instructions a score: a product, 2^x, a sum, a reciprocal, a fused product and sum. The
+// log-sum-exp may leave the sink out.
+// CHECK-LABEL: tile.kernel @capped(
+// CHECK-SAME: sink_in_lse = false
+// CHECK: edit {
+// CHECK-NEXT: ^bb0(%[[S:.+]]: f32,
+// CHECK-NEXT: %[[POWER:.+]] = math.exp2 %[[S]]
+// CHECK-NEXT: %[[SUM:.+]] = arith.addf %[[POWER]], %{{.+}}
+// CHECK-NEXT: %[[INVERSE:.+]] = arith.divf %{{.+}}, %[[SUM]]
+// CHECK-NEXT: %[[PRODUCT:.+]] = arith.mulf %[[INVERSE]], %{{.+}}
+// CHECK-NEXT: %[[RESULT:.+]] = arith.addf %{{.+}}, %{{.+}}
+// CHECK-NEXT: mla.yield %[[RESULT]]
+// CHECK: tile.finish {{.*}} sink %{{[a-z0-9]+}} :
+mla.kernel @capped(%q: !mla.buffer<ragged, 8x512xf16> {mla.name = "q"}, %kv: !mla.buffer<paged, 512xf16> {mla.name = "kv"},
+                   %cap: f32 {mla.name = "cap"}, %sinks: !mla.head_values<8> {mla.name = "sinks"})
+    -> (!mla.buffer<ragged, 8x512xf16> {mla.name = "o"}, !mla.lse<8, ln> {mla.name = "lse"}) attributes {compute = f16} {
+  %dot = mla.dot %q, %kv : !mla.buffer<ragged, 8x512xf16>, !mla.buffer<paged, 512xf16> -> <8>
+  %e = mla.edit(%dot) {
+  ^bb0(%s: f32, %q_pos: i32, %kv_pos: i32, %head: i32):
+    %x = arith.divf %s, %cap : f32
+    %t = math.tanh %x : f32
+    %r = arith.mulf %t, %cap : f32
+    mla.yield %r
+  } : !mla.scores<8> -> <8>
+  %k = mla.sink %e, %sinks : <8>, <8>
+  %p = mla.softmax %k : <8> -> <8>
+  %o = mla.attend %p, %kv : <8>, !mla.buffer<paged, 512xf16> -> <8x512xf32>
+  %lse = mla.logsumexp %e : <8> -> <8, ln>
+  mla.return %o, %lse : !mla.rows<8x512xf32>, !mla.lse<8, ln>
+}
+
+// Keys and values of two buffers: two loads a step, each converted on its own, as many KV heads as they have, and no combine.
+// CHECK-LABEL: tile.kernel @prefill(
+// CHECK-SAME: %[[Q:[a-z0-9]+]]: !mla.buffer<ragged, 4x64xbf16> {mla.name = "q"}, %[[K:[a-z0-9]+]]: !mla.buffer<ragged, 2x64xf8E4M3FN> {mla.name = "k"}
+// CHECK-SAME: %[[V:[a-z0-9]+]]: !mla.buffer<ragged, 2x32xbf16> {mla.name = "v"}
+// CHECK-SAME: heads = 4 : i64, kv_heads = 2 : i64, mlac.info = {cache = "k"
+// CHECK-SAME: v_dim = 32 : i64, v_offset = 0 : i64, value = "v"
+// CHECK: tile.query %[[Q]][%[[ITEM:.*]]] : <ragged, 4x64xbf16> -> <?x64xf16>
+// CHECK: scf.for
+// CHECK: %[[KT:.*]] = tile.load %[[K]][%[[ITEM]], %{{.*}}] : <ragged, 2x64xf8E4M3FN> -> <?x64xf8E4M3FN>
+// CHECK: tile.dequant %[[KT]]
+// CHECK: tile.mask causal
+// CHECK: %[[VT:.*]] = tile.load %[[V]][%[[ITEM]], %{{.*}}] : <ragged, 2x32xbf16> -> <?x32xbf16>
+// CHECK: %[[VALUE:.*]] = tile.dequant %[[VT]]
+// CHECK-NOT: tile.slice
+// CHECK: tile.accumulate {{.*}}, %[[VALUE]] :
+// CHECK-NOT: @prefill_combine
+// CHECK: tile.kernel @prefill_merge(
+mla.kernel @prefill(%q: !mla.buffer<ragged, 4x64xbf16> {mla.name = "q"}, %k: !mla.buffer<ragged, 2x64xf8E4M3FN> {mla.name = "k"},
+                    %v: !mla.buffer<ragged, 2x32xbf16> {mla.name = "v"})
+    -> (!mla.buffer<ragged, 4x32xbf16> {mla.name = "o"}, !mla.lse<4, log2> {mla.name = "lse"}) attributes {compute = f16} {
+  %kr = mla.dequant %k : <ragged, 2x64xf8E4M3FN> -> <2x64xf16>
+  %vr = mla.dequant %v : <ragged, 2x32xbf16> -> <2x32xf16>
+  %s = mla.dot %q, %kr : !mla.buffer<ragged, 4x64xbf16>, !mla.rows<2x64xf16> -> <4>
+  %m = mla.causal %s : <4>
+  %p = mla.softmax %m : <4> -> <4>
+  %o = mla.attend %p, %vr : <4>, !mla.rows<2x32xf16> -> <4x32xf32>
+  %l = mla.logsumexp %m : <4> -> <4, log2>
+  mla.return %o, %l : !mla.rows<4x32xf32>, !mla.lse<4, log2>
 }

@@ -394,3 +394,15 @@ llvm.func @values(%to: !llvm.ptr<3>, %from: !llvm.ptr<1>, %n: i32, %x: f32, %f: 
   }
   llvm.return
 }
+
+// Prefill kernels keep their copies together: they have no registers to spare.
+// CHECK-LABEL: llvm.func @prefill
+// CHECK: cp.async.cg.shared.global.16
+// CHECK-NEXT: cp.async.commit.group
+// CHECK-NEXT: mma.m16n8k16
+llvm.func @prefill(%to: !llvm.ptr<3>, %from: !llvm.ptr<1>, %bytes: i32, %a: vector<2xf16>, %c: f32) attributes {prefill_schedule = unit} {
+  llvm.call_intrinsic "llvm.nvvm.cp.async.cg.shared.global.16.s"(%to, %from, %bytes) : (!llvm.ptr<3>, !llvm.ptr<1>, i32) -> ()
+  llvm.call_intrinsic "llvm.nvvm.cp.async.commit.group"() : () -> ()
+  %0 = llvm.call_intrinsic "llvm.nvvm.mma.m16n8k16.row.col.f32.f32"(%a, %a, %a, %a, %a, %a, %c, %c, %c, %c) : (vector<2xf16>, vector<2xf16>, vector<2xf16>, vector<2xf16>, vector<2xf16>, vector<2xf16>, f32, f32, f32, f32) -> !llvm.struct<(f32, f32, f32, f32)>
+  llvm.return
+}

@@ -126,3 +126,33 @@ mla.kernel @one_warp(%q: !mla.buffer<ragged, 8x576xbf16>, %kv: !mla.buffer<paged
   %lse = mla.logsumexp %s : <8> -> <8, ln>
   mla.return %o, %lse : !mla.rows<8x512xf32>, !mla.lse<8, ln>
 }
+
+// A window, an edit and a sink go along; what the edit takes from outside stays outside the items.
+// CHECK-LABEL: tile.kernel @edited(
+// CHECK-SAME: %[[SINKS:[a-z0-9]+]]: !mla.head_values<8>
+// CHECK: %[[INVERSE:.+]] = arith.divf
+// CHECK: tile.items
+// CHECK: tile.mask_scores causal window 9 %{{.+}}[%{{.+}}] scale %{{.+}} edit {
+// CHECK-NEXT: ^bb0(%[[S:.+]]: f32, %{{.+}}: i32, %{{.+}}: i32, %[[H:.+]]: i32):
+// CHECK: mla.yield %{{.+}}
+// CHECK: tile.finish_rows {{.*}}, lse ln %{{.+}} sink %[[SINKS]] :
+mla.kernel @edited(%q: !mla.buffer<ragged, 8x576xbf16>, %kv: !mla.buffer<paged, 576xf8E4M3FN>, %x: f32, %sinks: !mla.head_values<8>)
+    -> (!mla.buffer<ragged, 8x512xbf16>, !mla.lse<8, ln>) attributes {compute = f16} {
+  %k = mla.dequant %kv : <paged, 576xf8E4M3FN> -> <576xf16>
+  %dot = mla.dot %q, %k : !mla.buffer<ragged, 8x576xbf16>, !mla.rows<576xf16> -> <8>
+  %e = mla.edit(%dot) {
+  ^bb0(%s: f32, %q_pos: i32, %kv_pos: i32, %head: i32):
+    %at = arith.sitofp %head : i32 to f32
+    %part = arith.divf %at, %x : f32
+    %sum = arith.addf %s, %part : f32
+    mla.yield %sum
+  } : !mla.scores<8> -> <8>
+  %c = mla.causal %e : <8>
+  %w = mla.window %c left 9 : <8>
+  %k2 = mla.sink %w, %sinks : <8>, <8>
+  %p = mla.softmax %k2 : <8> -> <8>
+  %v = mla.slice %k[0 : 512] : !mla.rows<576xf16> -> <512xf16>
+  %o = mla.attend %p, %v : <8>, !mla.rows<512xf16> -> <8x512xf32>
+  %lse = mla.logsumexp %w : <8> -> <8, ln>
+  mla.return %o, %lse : !mla.rows<8x512xf32>, !mla.lse<8, ln>
+}

@@ -66,7 +66,7 @@ tile.kernel @query(%q: !mla.buffer<ragged, 8x64xf16>, %item: !tile.item)
 }
 
 // The stream begins in front of the block's first item and goes to the first tile of the first item that has one; its next
-// tile is one further, or the first of the next such item. An item is two loads of 16 bytes. Past the last item it stays.
+// tile is one further, or the first of the next such item. Past the last item it stays.
 // CHECK-LABEL: llvm.func @stream(
 // CHECK: %[[BLOCK:.+]] = llvm.call_intrinsic "llvm.nvvm.read.ptx.sreg.ctaid.x"()
 // CHECK: %[[BEGIN:.+]] = llvm.load %{{.+}} {alignment = 4 : i64} : !llvm.ptr<1> -> i32
@@ -78,7 +78,7 @@ tile.kernel @query(%q: !mla.buffer<ragged, 8x64xf16>, %item: !tile.item)
 // CHECK-NEXT: scf.condition(%[[GO]])
 // CHECK: ^bb0(%[[INDEX:[a-z0-9]+]]: i32,
 // CHECK: %[[INDEX64:.+]] = arith.extsi %[[INDEX]] : i32 to i64
-// CHECK-NEXT: %[[PLACE:.+]] = arith.muli %[[INDEX64]], %c32_i64 : i64
+// CHECK-NEXT: %[[PLACE:.+]] = arith.muli %[[INDEX64]], %c48_i64 : i64
 // CHECK: %[[HEAD:.+]] = llvm.load %{{.+}} {alignment = 16 : i64} : !llvm.ptr<1> -> vector<4xi32>
 // CHECK-NEXT: %[[REQUEST:.+]] = llvm.extractelement %[[HEAD]][%c0_i32 : i32]
 // CHECK-NEXT: %[[TILE_BEGIN:.+]] = llvm.extractelement %[[HEAD]][%c2_i32 : i32]

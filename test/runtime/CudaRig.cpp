@@ -1,6 +1,6 @@
 // The cases on a CUDA device, at full size. The programs' artefacts come from the folder that
-// MLAC_TEST_ARTEFACTS names: decode.ptx, plain.ptx and ln.ptx, for the device's target. MLAC_TEST_SMALL asks
-// for the emulator's sizes.
+// MLAC_TEST_ARTEFACTS names: decode.ptx, plain.ptx, ln.ptx, edited.ptx and wide.ptx, for the device's target.
+// MLAC_TEST_SMALL asks for the emulator's sizes.
 #include "Rig.h"
 
 #include <cstdlib>
@@ -14,13 +14,18 @@ static std::string folder() {
   return value ? value : "";
 }
 
-Kernel Rig::load(Program program) const {
-  const char *name = program == Program::decode ? "decode" : program == Program::plain ? "plain" : "ln";
-  std::ifstream file(folder() + "/" + name + ".ptx", std::ios::binary);
-  return Kernel::load(device, std::string(std::istreambuf_iterator<char>(file), {}));
+std::string Rig::artefact(Program program) const {
+  constexpr const char *names[] = {"decode", "plain", "ln", "edited", "wide"};
+  std::ifstream file(folder() + "/" + names[static_cast<size_t>(program)] + ".ptx", std::ios::binary);
+  return std::string(std::istreambuf_iterator<char>(file), {});
 }
 
-Rig Rig::another() const { return Rig{createCudaDevice(0, /*ownContext=*/true), full, exact}; }
+Kernel Rig::load(Program program) const { return Kernel::load(device, artefact(program)); }
+
+// A second device where there is one, else a second context of the first.
+Rig Rig::another() const {
+  return Rig{createCudaDevice(cudaDeviceCount() > 1 ? 1 : 0, /*ownContext=*/true), full, exact};
+}
 
 const Rig *Rig::get(std::string *why) {
   static std::string problem;

@@ -7,14 +7,29 @@
 
 namespace mla::test {
 
-Kernel Rig::load(Program program) const {
-  // Compiling takes longer than most cases.
-  static std::map<std::pair<Device *, Program>, Kernel> loaded;
-  auto found = loaded.find({device.get(), program});
-  if (found == loaded.end())
-    found = loaded.emplace(std::pair(device.get(), program), jit::load(device, sourceOf(program))).first;
+namespace {
+
+struct Loaded {
+  Kernel kernel;
+  std::string artefact;
+};
+
+} // namespace
+
+/// Compiling takes longer than most cases.
+static const Loaded &loadOnce(const std::shared_ptr<Device> &device, Program program) {
+  static std::map<std::pair<Device *, Program>, Loaded> all;
+  auto found = all.find({device.get(), program});
+  if (found == all.end()) {
+    jit::Compiled compiled;
+    Kernel kernel = jit::load(device, sourceOf(program), {}, &compiled);
+    found = all.emplace(std::pair(device.get(), program), Loaded{kernel, compiled.artefact}).first;
+  }
   return found->second;
 }
+
+Kernel Rig::load(Program program) const { return loadOnce(device, program).kernel; }
+std::string Rig::artefact(Program program) const { return loadOnce(device, program).artefact; }
 
 Rig Rig::another() const { return Rig{jit::createEmulator({.seed = 2, .multiprocessors = 3}), false, true}; }
 

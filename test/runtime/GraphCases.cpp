@@ -1,4 +1,5 @@
 // plan() and run() over time: graphs, workspaces, capacities, several plans.
+#include "AbortingDevice.h"
 #include "Rig.h"
 
 #include <thread>
@@ -15,7 +16,7 @@ protected:
   /// Captures the batch in use as the plan's first run.
   std::unique_ptr<Graph> capture(BatchPlan &plan, Live &live, Stream stream = 0) {
     plan.plan(live.lengths(), stream);
-    return device().capture(stream, [&] { plan.run(live.operands(), stream); });
+    return plan.device().capture(stream, [&] { plan.run(live.operands(), stream); });
   }
 
   static Config graphConfig(const Live &live) {
@@ -198,6 +199,56 @@ TEST_F(PlanRun, TwoContextsAndAnotherThread) {
   testing::AssertionResult result = testing::AssertionFailure();
   std::thread([&] { result = runAndCheck(there, other); }).join();
   EXPECT_TRUE(result);
+}
+
+TEST_F(PlanRun, ContextsDoNotMeet) {
+  Rig second = rig->another();
+  Kernel here = rig->load(Program::decode), there = second.load(Program::decode);
+  std::vector<reference::BatchShape> shapes{{{1, 1}, {90, 17}, 16}, {{1, 2}, {3, 300}, 16, 4}};
+  Live first(device(), here.info(), shapes);
+  auto other = std::make_unique<Live>(*second.device, there.info(), shapes);
+  Planned plan(here, graphConfig(first));
+  auto otherPlan = std::make_unique<Planned>(there, graphConfig(*other));
+  auto graph = capture(*plan, first), otherGraph = capture(**otherPlan, *other);
+  auto replay = [](BatchPlan &plan, Graph &graph, Live &live) {
+    plan.plan(live.lengths());
+    graph.replay(0);
+    plan.device().synchronize();
+    return live.check().passed();
+  };
+  for (size_t i : {1, 0, 1}) { // now here, now there, from threads of their own
+    first.use(i);
+    other->use(1 - i);
+    bool passed = false;
+    std::thread([&] { passed = replay(**otherPlan, *otherGraph, *other); }).join();
+    EXPECT_TRUE(passed);
+    EXPECT_TRUE(replay(*plan, *graph, first));
+  }
+  otherGraph.reset();
+  otherPlan.reset();
+  other.reset();
+  first.use(0);
+  EXPECT_TRUE(replay(*plan, *graph, first)) << "after the other context's work is gone";
+}
+
+TEST_F(PlanRun, AfterARunThatBrokeOff) {
+  auto aborting = std::make_shared<AbortingDevice>(rig->device);
+  rig->load(Program::decode); // so that the device knows the artefact
+  Kernel kernel = Kernel::load(aborting, rig->artefact(Program::decode));
+  Live live(device(), kernel.info(), {{1, 1}, {scaled(700, 30000), 64}, 16});
+  Bits expected = runBits(kernel, live);
+  Config config;
+  config.capacity = live.capacity();
+  Planned plan(kernel, config);
+  live.upload();
+  plan->plan(live.lengths());
+  aborting->aborting = true;
+  EXPECT_THROW(plan->run(live.operands()), Error);
+  aborting->aborting = false;
+  plan->run(live.operands()); // neither planned again nor cleaned
+  EXPECT_GT(plan->stats().splits, 0);
+  EXPECT_EQ(live.bits(), expected);
+  EXPECT_TRUE(plan.canariesIntact());
 }
 
 TEST_F(PlanRun, PageTablesAreCheckedOnRequest) {

@@ -2,6 +2,7 @@
 #include "Programs.h"
 
 #include "mla/Jit.h"
+#include "runtime/cache/TunedStore.h"
 
 #include <cstdlib>
 #include <filesystem>
@@ -69,6 +70,25 @@ TEST_F(Jit, KeysFollowWhatChangesTheCode) {
   fs::current_path("/");
   EXPECT_TRUE(jit::compile(source, options).fromCache) << "the working directory is no part of the key";
   fs::current_path(before);
+}
+
+TEST_F(Jit, TunedSchedulesAreTakenOnlyWhenAsked) {
+  std::string source = sourceOf(Program::decode), problem;
+  std::string plain = jit::compile(source, options).key;
+  TunedRecord record{{"a form", "sm_120", "sm_120", "A GPU"}, "#tile.schedule<>", 1, 1, "decode", "", ""};
+  ASSERT_TRUE(TunedStore(folder).save(record, problem)) << problem;
+  EXPECT_EQ(jit::compile(source, options).key, plain) << "off unless asked for";
+  jit::Options tuned = options;
+  tuned.tuned = "A GPU";
+  jit::Compiled first = jit::compile(source, tuned);
+  EXPECT_NE(first.key, plain);
+  record.schedule = "#tile.schedule<another>";
+  ASSERT_TRUE(TunedStore(folder).save(record, problem));
+  EXPECT_NE(jit::compile(source, tuned).key, first.key) << "a newer record is not hidden by the cache";
+  tuned.tuned = "Another GPU";
+  EXPECT_EQ(jit::compile(source, tuned).key, plain) << "no record of that device: the same code";
+  tuned.tuned = "here";
+  EXPECT_EQ(errorOf([&] { jit::compile(source, tuned); }).code, Error::Code::badArgument);
 }
 
 TEST_F(Jit, DamagedEntryIsRebuiltAndSaidSo) {

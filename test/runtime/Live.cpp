@@ -45,8 +45,10 @@ void Live::upload() {
   for (const auto &[name, value] : batch.scalars)
     scalars.push_back({name, value});
   bound.scalars = scalars;
+  headValues.clear();
   for (size_t i = 0; i < buffers.size(); ++i)
     place(batch.tensors[i], buffers[i]);
+  bound.headValues = headValues;
 }
 
 static Tensor tensorOf(const HostTensor &tensor, DevicePtr data) {
@@ -72,6 +74,15 @@ void Live::place(HostTensor &tensor, Buffer &buffer) {
     break;
   case Role::lse:
     bound.lse = tensorOf(tensor, data);
+    break;
+  case Role::headValues:
+    headValues.push_back({tensor.operand.name, data, tensor.operand.shape[0]});
+    break;
+  case Role::key:
+    bound.key = tensorOf(tensor, data);
+    break;
+  case Role::value:
+    bound.value = tensorOf(tensor, data);
     break;
   default:
     bound.cache = {data,         tensor.operand.dtype,  tensor.operand.shape[0], tensor.strideToken,

@@ -55,6 +55,7 @@ private:
   Buffer table, cacheIndptr;
   int64_t tableColumns = 0, pages = 0;
   std::vector<Scalar> scalars;
+  std::vector<HeadValues> headValues;
   Operands bound;
 };
 

@@ -5,7 +5,8 @@
 
 namespace mla::test {
 
-/// glm5_decode, the same without a causal mask, and that with a natural logarithm.
+/// glm5_decode, the same without a causal mask, that with a natural logarithm, and glm5_decode with 128
+/// heads.
 std::string sourceOf(Program program);
 
 } // namespace mla::test

@@ -9,13 +9,15 @@
 namespace mla::test {
 
 /// The programs that cases ask for.
-enum class Program { decode, plain, ln };
+enum class Program { decode, plain, ln, edited, wide };
 
 struct Rig {
   std::shared_ptr<Device> device;
   bool full = false;  ///< full size, on hardware
   bool exact = false; ///< compiled programs, not a reference
   Kernel load(Program program) const;
+  /// The artefact of a program, for the device's load().
+  std::string artefact(Program program) const;
   /// Another device, or another context of the same one.
   Rig another() const;
 

@@ -31,7 +31,7 @@ if [ -n "$(find "$work/prefix" -name 'libmla_jit.so' | head -1)" ]; then
   say "the host examples"
   export MLAC_CACHE_DIR="$work/cache"
   use "$source/examples/host" examples
-  for example in decode_loop captured_graph shared_prefix decode_c; do
+  for example in decode_loop captured_graph device_plan shared_prefix decode_c; do
     "$work/examples/$example" "$source/examples/glm5_decode.mla"
   done
 fi

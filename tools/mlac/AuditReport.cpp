@@ -76,12 +76,20 @@ static void complete(AuditTraffic &traffic, std::optional<double> perLayer, cons
     traffic.milliseconds = traffic.bytesPerStep.value_or(*perLayer) / options.bandwidth * 1e3;
 }
 
-/// Rows that many requests' tokens share: paged, or without heads.
+/// Whether the rows, or what is read from them, are the query of a product.
+static bool isQuery(Value rows) {
+  return llvm::any_of(rows.getUses(), [](OpOperand &use) {
+    if (isa<mla::DotOp>(use.getOwner()))
+      return use.getOperandNumber() == 0;
+    return isa<mla::DequantOp, mla::SliceOp, mla::ScaleOp, mla::CastOp>(use.getOwner()) &&
+           isQuery(use.getOwner()->getResult(0));
+  });
+}
+
 static std::string roleOf(Value value) {
-  auto buffer = dyn_cast<mla::BufferType>(value.getType());
-  if (!buffer)
+  if (!isa<mla::BufferType>(value.getType()))
     return "buffer";
-  return buffer.getLayout() == mla::Layout::paged || buffer.getShape().size() == 1 ? "cache" : "query";
+  return isQuery(value) ? "query" : "cache";
 }
 
 namespace {

@@ -1,6 +1,7 @@
 // `mlac cache`: the artefacts that were kept.
 #include "runtime/Manifest.h"
 #include "runtime/cache/ArtefactCache.h"
+#include "runtime/cache/TunedStore.h"
 #include "tools/mlac/Commands.h"
 
 #include <cstdio>
@@ -14,10 +15,18 @@ static void printEntry(const mla::ArtefactCache::Entry &entry, bool withProblem)
                             : "damaged");
 }
 
+static void listTuned(const mla::ArtefactCache &cache) {
+  for (const mla::TunedRecord &record : mla::TunedStore(cache.directory()).list())
+    std::printf("tuned  %s for %s, profile %s, on %s: %s, %.1f us (%s)\n", record.kernel.c_str(), record.key.target.c_str(),
+                record.key.profile.c_str(), record.key.device.c_str(), record.schedule.c_str(), record.microseconds,
+                record.measured.c_str());
+}
+
 static int listEntries(const mla::ArtefactCache &cache) {
   std::vector<mla::ArtefactCache::Entry> entries = cache.list();
   for (const mla::ArtefactCache::Entry &entry : entries)
     printEntry(entry, false);
+  listTuned(cache);
   std::printf("%zu entries in %s\n", entries.size(), cache.directory().c_str());
   return 0;
 }

@@ -13,6 +13,7 @@ static constexpr const char *kExamples = R"(Examples:
   mlac compile kernel.mla -D heads=16 --target sm_120 -o kernel.ptx
   mlac compile kernel.mla --emit=mla
   mlac run kernel.mla --kv-len 1000,37 --q-len 1,1 --page 64
+  mlac tune kernel.mla --kv-len 8192 --batch 64 --target sm_90 --save
   mlac audit kernel.mla model.mlir --layers 78 --pool-tokens 495000
 
 compile hands --mlir-... switches on to MLIR: --mlir-print-ir-after-all, --mlir-timing, --mlir-print-debuginfo.
@@ -72,6 +73,41 @@ static void addTarget(CLI::App &app, TargetNames &options) {
   app.add_option("--ptx", options.ptx, "PTX version, such as 8.7; the lowest of the target if not given");
 }
 
+static void addTuned(CLI::App &app, std::string &device) {
+  app.add_option("--tuned", device,
+                 "take the schedules that `mlac tune --save` stored for this device, by the driver's name; here is the "
+                 "CUDA device of this machine")
+      ->type_name("DEVICE");
+}
+
+/// `purpose` is empty where the lengths are needed.
+static void addBatch(CLI::App &app, BatchOptions &options, const std::string &purpose) {
+  CLI::Range length(0, INT_MAX), count(1, INT_MAX);
+  CLI::Option *kvLens =
+      app.add_option("--kv-len", options.kvLens, "cached tokens of each request, as 1000,37" + purpose)
+          ->delimiter(',')
+          ->allow_extra_args(false)
+          ->check(length)
+          ->type_name("N,...");
+  kvLens->required(purpose.empty());
+  CLI::Option *rest[] = {
+      app.add_option("--q-len", options.qLens, "query tokens of each request; 1 if not given")
+          ->delimiter(',')
+          ->allow_extra_args(false)
+          ->check(length)
+          ->type_name("N,..."),
+      app.add_option("--batch", options.batch, "repeats the requests' lengths")
+          ->check(count)
+          ->type_name("N")
+          ->capture_default_str(),
+      app.add_option("--page", options.pageSize, "tokens of a page")
+          ->check(count)
+          ->type_name("N")
+          ->capture_default_str()};
+  for (CLI::Option *option : rest)
+    option->needs(kvLens);
+}
+
 static CLI::App *addCheck(CLI::App &app, Command &command) {
   CLI::App *check = app.add_subcommand("check", "checks a program and prints what is wrong with it");
   addSource(*check, command.check);
@@ -94,6 +130,8 @@ static CLI::App *addCompile(CLI::App &app, Command &command) {
   compile->add_option("-o,--output", options.output, "where to print; - is standard output")
       ->capture_default_str();
   compile->add_option("--kernel", options.kernel, "only the kernel of this name");
+  addTuned(*compile, options.tuned);
+  addBatch(*compile, options.batch, ", for a prediction in the report");
   compile->add_flag("--remarks", options.remarks, "say which schedule was chosen and why");
   addDeployment(*compile, options.deployment, "messages about its cost");
   return compile;
@@ -105,28 +143,16 @@ static CLI::App *addRun(CLI::App &app, Command &command) {
       app.add_subcommand("run", "runs a program on random operands and compares with a reference");
   addSource(*run, options.source);
   addTarget(*run, options.target);
-  CLI::Range length(0, INT_MAX), count(1, INT_MAX);
-  run->add_option("--kv-len", options.kvLens, "cached tokens of each request, as 1000,37")
-      ->required()
-      ->delimiter(',')
-      ->allow_extra_args(false)
-      ->check(length)
-      ->type_name("N,...");
-  run->add_option("--q-len", options.qLens, "query tokens of each request; 1 if not given")
-      ->delimiter(',')
-      ->allow_extra_args(false)
-      ->check(length)
-      ->type_name("N,...");
-  run->add_option("--batch", options.batch, "repeats the requests' lengths")
-      ->check(count)
-      ->type_name("N")
-      ->capture_default_str();
-  run->add_option("--page", options.pageSize, "tokens of a page")
-      ->check(count)
-      ->type_name("N")
-      ->capture_default_str();
+  CLI::Range count(1, INT_MAX);
+  addBatch(*run, options.batch, "");
+  addTuned(*run, options.tuned);
   run->add_option("--seed", options.seed, "seed of the random operands")->capture_default_str();
   run->add_flag("--packed", options.packed, "lay rows and pages out without gaps, for measuring");
+  run->add_option("--check-every", options.checkEvery,
+                  "compare every N-th query token of a request, the last one always; the reference is slow")
+      ->check(count)
+      ->type_name("N")
+      ->capture_default_str();
   run->add_option("--repeat", options.repeat,
                   "readings of the time, each of several launches; on the emulator, launches")
       ->check(count)
@@ -138,6 +164,7 @@ static CLI::App *addRun(CLI::App &app, Command &command) {
          "300,000,000 where time is measured, 0 for no copies")
       ->check(CLI::Range(int64_t(0), int64_t(1) << 40))
       ->type_name("BYTES");
+  run->add_flag("!--no-overlap", options.overlap, "the combine waits for the whole main kernel, for measuring");
   run->add_option("--device", options.device, "emulator or cuda")
       ->check(CLI::IsMember({"emulator", "cuda"}).description(""))
       ->type_name("DEVICE")
@@ -149,6 +176,33 @@ static CLI::App *addRun(CLI::App &app, Command &command) {
       ->type_name("ERROR");
   run->add_flag("--json", options.json, "prints the result as JSON");
   return run;
+}
+
+static CLI::App *addTune(CLI::App &app, Command &command) {
+  TuneOptions &options = command.tune;
+  CLI::App *tune = app.add_subcommand("tune", "measures a kernel's schedules on the device and keeps the fastest");
+  addSource(*tune, options.source);
+  addTarget(*tune, options.target);
+  addBatch(*tune, options.batch, "");
+  CLI::Range count(1, INT_MAX);
+  tune->add_option("--candidates", options.candidates, "schedules to measure, the cost model's best")
+      ->check(CLI::Range(1, 1000))
+      ->type_name("N")
+      ->capture_default_str();
+  tune->add_option("--repeat", options.repeat, "readings of each one's time")
+      ->check(CLI::Range(2, INT_MAX))
+      ->type_name("N")
+      ->capture_default_str();
+  tune->add_option("--seed", options.seed, "seed of the random operands")->capture_default_str();
+  tune->add_option("--device", options.device, "cuda; the emulator has no time")
+      ->check(CLI::IsMember({"emulator", "cuda"}).description(""))
+      ->type_name("DEVICE")
+      ->capture_default_str();
+  tune->add_option("--kernel", options.kernel, "the kernel to tune, of several");
+  CLI::Option *dryRun = tune->add_flag("--dry-run", options.dryRun, "list the candidates and measure none");
+  tune->add_flag("--save", options.save, "store the fastest for --tuned")->excludes(dryRun);
+  tune->add_flag("--json", options.json, "prints the result as JSON");
+  return tune;
 }
 
 static const std::map<std::string, AuditFormat> kAuditFormats = {
@@ -210,14 +264,6 @@ static void completeAudit(const AuditOptions &options) {
     throw CLI::RequiredError("FILE or --trace");
 }
 
-/// MLIR's own switches are handed on; anything else that is left over is an error.
-static void completeCompile(const CLI::App &app, CompileOptions &options) {
-  options.mlirSwitches = app.remaining();
-  for (const std::string &text : options.mlirSwitches)
-    if (text.rfind("--mlir-", 0) != 0)
-      throw CLI::ExtrasError(app.get_name(), {text});
-}
-
 static std::vector<int32_t> repeated(const std::vector<int32_t> &lengths, int times) {
   std::vector<int32_t> all;
   for (int i = 0; i < times; ++i)
@@ -226,7 +272,7 @@ static std::vector<int32_t> repeated(const std::vector<int32_t> &lengths, int ti
 }
 
 /// Requests without a query length have one query token.
-static void completeRun(RunOptions &options) {
+static void completeBatch(BatchOptions &options) {
   if (options.qLens.empty())
     options.qLens.assign(options.kvLens.size(), 1);
   if (options.qLens.size() != options.kvLens.size())
@@ -234,10 +280,21 @@ static void completeRun(RunOptions &options) {
   constexpr int64_t mostRequests = 1 << 20;
   if (static_cast<int64_t>(options.kvLens.size()) * options.batch > mostRequests)
     throw CLI::ValidationError("--batch", std::to_string(options.batch) + " times " +
-                                              std::to_string(options.kvLens.size()) +
-                                              " requests are more than " + std::to_string(mostRequests));
+                                              std::to_string(options.kvLens.size()) + " requests are more than " +
+                                              std::to_string(mostRequests));
   options.kvLens = repeated(options.kvLens, options.batch);
   options.qLens = repeated(options.qLens, options.batch);
+}
+
+/// MLIR's own switches are handed on; anything else that is left over is an error.
+static void completeCompile(const CLI::App &app, CompileOptions &options) {
+  options.mlirSwitches = app.remaining();
+  completeBatch(options.batch);
+  if (!options.batch.kvLens.empty() && options.emit != Level::Report)
+    throw CLI::ValidationError("--kv-len", "lengths are for the prediction of --emit=report");
+  for (const std::string &text : options.mlirSwitches)
+    if (text.rfind("--mlir-", 0) != 0)
+      throw CLI::ExtrasError(app.get_name(), {text});
 }
 
 std::variant<Command, int> mlac::parseCommandLine(int argc, char **argv) {
@@ -249,6 +306,7 @@ std::variant<Command, int> mlac::parseCommandLine(int argc, char **argv) {
   CLI::App *check = addCheck(app, command);
   CLI::App *compile = addCompile(app, command);
   CLI::App *run = addRun(app, command);
+  CLI::App *tune = addTune(app, command);
   CLI::App *audit = addAudit(app, command);
   CLI::App *cache = addCache(app, command);
   addDoctor(app, command);
@@ -257,7 +315,9 @@ std::variant<Command, int> mlac::parseCommandLine(int argc, char **argv) {
     if (compile->parsed())
       completeCompile(*compile, command.compile);
     if (run->parsed())
-      completeRun(command.run);
+      completeBatch(command.run.batch);
+    if (tune->parsed())
+      completeBatch(command.tune.batch);
     if (audit->parsed())
       completeAudit(command.audit);
   } catch (const CLI::ParseError &error) {
@@ -266,6 +326,7 @@ std::variant<Command, int> mlac::parseCommandLine(int argc, char **argv) {
   command.kind = check->parsed()     ? Command::Check
                  : compile->parsed() ? Command::Compile
                  : run->parsed()     ? Command::Run
+                 : tune->parsed()    ? Command::Tune
                  : audit->parsed()   ? Command::Audit
                  : cache->parsed()   ? Command::Cache
                                      : Command::Doctor;

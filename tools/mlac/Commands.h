@@ -8,6 +8,7 @@ namespace mlac {
 int runCheck(const SourceOptions &options);
 int runCompile(const CompileOptions &options);
 int runRun(const RunOptions &options);
+int runTune(const TuneOptions &options);
 int runAudit(const AuditOptions &options);
 int runCache(const CacheOptions &options);
 int runDoctor(const DoctorOptions &options);

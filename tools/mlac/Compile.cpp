@@ -2,10 +2,12 @@
 #include "tools/mlac/Compile.h"
 
 #include "tools/mlac/Commands.h"
+#include "tools/mlac/Execute.h"
 #include "tools/mlac/MlirSwitches.h"
 #include "tools/mlac/Output.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/SHA256.h"
+#include "llvm/Support/WithColor.h"
 #include "llvm/Support/raw_ostream.h"
 
 using namespace mlac;
@@ -44,8 +46,28 @@ CompilerOptions mlac::compilerOptions(Session &session, const TargetNames &targe
   return options;
 }
 
+bool mlac::resolveTuned(const std::string &tuned, CompilerOptions &options) {
+  options.tunedDevice = tuned;
+  if (tuned != "here")
+    return true;
+  std::string problem;
+  std::optional<std::string> present = presentDevice(problem);
+  if (present)
+    options.tunedDevice = *present;
+  else
+    llvm::WithColor::error() << "--tuned here: " << problem << "; name the device, as --tuned 'NVIDIA H200'\n";
+  return present.has_value();
+}
+
+static std::optional<BatchLengths> lengthsOf(const BatchOptions &batch) {
+  if (batch.kvLens.empty())
+    return std::nullopt;
+  return BatchLengths{batch.qLens, batch.kvLens, batch.pageSize};
+}
+
 /// Lowers step by step to the level asked for and prints it.
-static std::optional<std::string> lower(Compiler &compiler, mlir::ModuleOp module, Level level) {
+static std::optional<std::string> lower(Compiler &compiler, mlir::ModuleOp module, const CompileOptions &options) {
+  Level level = options.emit;
   if (failed(compiler.lowerToTiles()) || failed(compiler.schedule()))
     return std::nullopt;
   if (level == Level::Tile)
@@ -60,7 +82,7 @@ static std::optional<std::string> lower(Compiler &compiler, mlir::ModuleOp modul
   case Level::Cubin:
     return toOptional(compiler.cubin());
   case Level::Report:
-    return toOptional(compiler.report());
+    return toOptional(compiler.report(lengthsOf(options.batch)));
   default:
     return toOptional(compiler.artefact());
   }
@@ -72,9 +94,11 @@ std::optional<std::string> mlac::compile(Session &session, const CompileOptions 
     return std::nullopt;
   if (options.emit == Level::Mla)
     return print(*module);
-  mlir::FailureOr<Compiler> compiler =
-      Compiler::create(*module, compilerOptions(session, options.target, options.deployment));
-  return succeeded(compiler) ? lower(*compiler, *module, options.emit) : std::nullopt;
+  CompilerOptions compilerOptions = mlac::compilerOptions(session, options.target, options.deployment);
+  if (!resolveTuned(options.tuned, compilerOptions))
+    return std::nullopt;
+  mlir::FailureOr<Compiler> compiler = Compiler::create(*module, compilerOptions);
+  return succeeded(compiler) ? lower(*compiler, *module, options) : std::nullopt;
 }
 
 int mlac::runCompile(const CompileOptions &options) {

@@ -50,13 +50,15 @@ static std::unique_ptr<mla::Device> createDevice(const RunOptions &options, Prog
 
 static mla::RunConfig configOf(const RunOptions &options) {
   mla::RunConfig config;
-  config.qLens = options.qLens;
-  config.kvLens = options.kvLens;
-  config.pageSize = options.pageSize;
+  config.qLens = options.batch.qLens;
+  config.kvLens = options.batch.kvLens;
+  config.pageSize = options.batch.pageSize;
   config.seed = options.seed;
   config.packed = options.packed;
+  config.checkEvery = options.checkEvery;
   config.repeat = options.repeat;
   config.rotate = options.rotate;
+  config.overlap = options.overlap;
   config.tolerance = options.tolerance;
   return config;
 }
@@ -81,6 +83,41 @@ int execute(const std::string &artefact, const std::string &name, const RunOptio
   } catch (const std::exception &error) {
     std::fprintf(stderr, "error: %s\n", error.what());
     return 1;
+  }
+}
+
+static mla::RunConfig configOf(const TuneOptions &options) {
+  mla::RunConfig config;
+  config.qLens = options.batch.qLens;
+  config.kvLens = options.batch.kvLens;
+  config.pageSize = options.batch.pageSize;
+  config.seed = options.seed;
+  config.packed = true;
+  config.repeat = options.repeat;
+  return config;
+}
+
+std::optional<std::string> presentDevice(std::string &problem) {
+  try {
+    return mla::cudaDeviceInfo(0).name;
+  } catch (const mla::Error &error) {
+    problem = error.what();
+    return std::nullopt;
+  }
+}
+
+std::optional<std::vector<mla::Measurement>> measureOnDevice(const std::vector<std::string> &artefacts,
+                                                             const std::string &name, const TuneOptions &options) {
+  size_t count = artefacts.size();
+  auto progress = [&, interactive = isatty(STDERR_FILENO) != 0](size_t index, const mla::Measurement &) {
+    if (interactive)
+      std::fprintf(stderr, "\rmeasured %zu of %zu%s", index + 1, count, index + 1 < count ? "" : "\n");
+  };
+  try {
+    return mla::measureCandidates(*mla::createCudaDevice(), artefacts, name, configOf(options), progress);
+  } catch (const std::exception &error) {
+    std::fprintf(stderr, "error: %s\n", error.what());
+    return std::nullopt;
   }
 }
 

@@ -33,6 +33,14 @@ struct DeploymentOptions {
   int64_t poolTokens = 0; // 0: not given
 };
 
+/// A batch of requests.
+struct BatchOptions {
+  std::vector<int32_t> kvLens;
+  std::vector<int32_t> qLens; // one a request
+  int batch = 1;              // times that the lengths stand for
+  int32_t pageSize = 64;
+};
+
 struct CompileOptions {
   SourceOptions source;
   TargetNames target;
@@ -40,6 +48,8 @@ struct CompileOptions {
   Level emit = Level::Ptx;
   std::string kernel; // empty: all
   std::string output = "-";
+  std::string tuned;                     // device whose tuned schedules are taken; `here`, or empty for none
+  BatchOptions batch;                    // for the report's prediction; no lengths: none
   bool remarks = false;                  // say what the compiler chose and why
   std::vector<std::string> mlirSwitches; // such as --mlir-timing
 };
@@ -48,16 +58,30 @@ struct RunOptions {
   SourceOptions source;
   TargetNames target;
   std::string kernel; // empty: the only one
-  std::vector<int32_t> kvLens;
-  std::vector<int32_t> qLens; // one a request
-  int batch = 1;              // times that the lengths stand for
-  int32_t pageSize = 64;
+  std::string tuned;  // as in CompileOptions
+  BatchOptions batch;
   uint64_t seed = 0;
   bool packed = false; // no gaps between rows and pages
+  int checkEvery = 1;  // query tokens compared, one of that many
   int repeat = 1;
   std::optional<int64_t> rotate; // bytes; if not given, beyond L2 where time is measured
+  bool overlap = true; // the combine may begin before the main kernel's end
   std::string device = "emulator"; // or cuda
   std::optional<double> tolerance; // of a row's relative error; if not given, what the compute type allows
+  bool json = false;
+};
+
+struct TuneOptions {
+  SourceOptions source;
+  TargetNames target;
+  std::string kernel; // empty: the only one
+  BatchOptions batch;
+  int64_t candidates = 8;
+  int repeat = 21;
+  uint64_t seed = 0;
+  std::string device = "cuda"; // or emulator, which is refused
+  bool dryRun = false;         // list the candidates and measure none
+  bool save = false;
   bool json = false;
 };
 
@@ -87,12 +111,13 @@ struct DoctorOptions {
 
 /// The one subcommand that was asked for.
 struct Command {
-  enum Kind { Check, Compile, Run, Audit, Cache, Doctor };
+  enum Kind { Check, Compile, Run, Tune, Audit, Cache, Doctor };
 
   Kind kind;
   SourceOptions check;
   CompileOptions compile;
   RunOptions run;
+  TuneOptions tune;
   AuditOptions audit;
   CacheOptions cache;
   DoctorOptions doctor;

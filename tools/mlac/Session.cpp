@@ -34,3 +34,16 @@ mlir::LogicalResult mlac::selectKernel(mlir::ModuleOp module, llvm::StringRef na
       kernel.erase();
   return mlir::success();
 }
+
+mlir::FailureOr<std::string> mlac::chooseKernel(mlir::ModuleOp module, llvm::StringRef name) {
+  if (failed(selectKernel(module, name)))
+    return mlir::failure();
+  llvm::SmallVector<llvm::StringRef> names;
+  for (auto kernel : module.getOps<mlir::mla::KernelOp>())
+    names.push_back(kernel.getSymName());
+  if (names.size() == 1)
+    return names.front().str();
+  return mlir::emitError(module.getLoc()) << "the program has " << names.size() << " kernels; choose one with --kernel: "
+                                          << llvm::join(names, ", ") << " [kernel-ambiguous]",
+         mlir::failure();
+}

@@ -24,4 +24,7 @@ struct Session {
 /// Keeps the kernel of this name alone (all, if the name is empty); an error names those there are.
 mlir::LogicalResult selectKernel(mlir::ModuleOp module, llvm::StringRef name);
 
+/// Keeps one kernel and gives its name: that of this name, or if the name is empty the only one; an error names those there are.
+mlir::FailureOr<std::string> chooseKernel(mlir::ModuleOp module, llvm::StringRef name);
+
 } // namespace mlac

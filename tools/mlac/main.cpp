@@ -12,6 +12,8 @@ static int runCommand(const Command &command) {
     return runCompile(command.compile);
   case Command::Run:
     return runRun(command.run);
+  case Command::Tune:
+    return runTune(command.tune);
   case Command::Audit:
     return runAudit(command.audit);
   case Command::Cache:

@@ -7,7 +7,7 @@ import sys
 
 mlac, examples, scratch = sys.argv[1:]
 texts = [open(path, "rb").read() for path in sorted(glob.glob(examples + "/*.mla"))]
-words = b"kernel let const compute hint ( ) [ ] { } , ; : = * / + - @ -> 0 576 1e9 dot( dequant( /* \" \xc3\xa9".split(b" ")
+words = b"kernel fn let const compute hint ( ) [ ] { } , ; : = * / + - @ < >= == and not -> 0 576 1e9 dot( dequant( /* \" \xc3\xa9".split(b" ")
 rng = random.Random(17)
 
 

@@ -27,7 +27,9 @@ static void device_or_reason(void) {
 
 static void null_handles(void) {
   mla_kernel *kernel = NULL;
-  mla_config config = {sizeof(config), 0, 0, 0, 0, 0, MLA_DETERMINISTIC_RUN, 0, 0};
+  mla_config config;
+  memset(&config, 0, sizeof(config));
+  config.size = sizeof(config);
   size_t bytes = 0;
   expect(mla_kernel_load(NULL, "text", 4, NULL, &kernel) == MLA_BAD_ARGUMENT, "no device");
   expect(strcmp(mla_error_field(), "device") == 0, "the field is named");
@@ -36,6 +38,8 @@ static void null_handles(void) {
   config.size = 3;
   expect(mla_workspace_size(NULL, &config, &bytes) == MLA_BAD_ARGUMENT, "a structure of no known size");
   expect(mla_plan_batch(NULL, NULL, 0) == MLA_BAD_ARGUMENT, "no plan");
+  expect(mla_plan_on_device(NULL, NULL, 0) == MLA_BAD_ARGUMENT, "no plan for lengths on the device");
+  expect(mla_plan_check_device(NULL) == MLA_BAD_ARGUMENT, "no plan to ask");
   expect(mla_run(NULL, NULL, 0) == MLA_BAD_ARGUMENT, "nothing to run");
   expect(mla_merge(NULL, NULL, 1, NULL, 0) == MLA_BAD_ARGUMENT, "nothing to merge");
   expect(mla_graph_replay(NULL, 0) == MLA_BAD_ARGUMENT, "no graph");

@@ -11,10 +11,18 @@ from pathlib import Path
 EXPECTED = {
     ("bf16_decode", "sm_120"): (95360, 128, 1, 3),
     ("bf16_decode", "sm_90"): (171392, 128, 1, 2),
+    ("biased_decode", "sm_120"): (85056, 64, 1, 3),
+    ("biased_decode", "sm_90"): (160768, 128, 1, 2),
+    ("sliding_window_decode", "sm_120"): (97664, 128, 1, 3),
+    ("sliding_window_decode", "sm_90"): (175488, 128, 1, 2),
     ("deepseek_v3_decode", "sm_120"): (97408, 128, 1, 3),
     ("deepseek_v3_decode", "sm_90"): (200448, 256, 1, 2),
     ("glm5_decode", "sm_120"): (87040, 128, 1, 3),
     ("glm5_decode", "sm_90"): (163840, 128, 1, 2),
+    ("prefill_192_128", "sm_120"): (94208, 256, 1, None),
+    ("prefill_192_128", "sm_90"): (94208, 128, 2, None),
+    ("prefill_256_256", "sm_120"): (84992, 256, 1, None),
+    ("prefill_256_256", "sm_90"): (102400, 256, 1, None),
     ("verify3", "sm_120"): (97408, 128, 1, 3),
     ("verify3", "sm_90"): (200448, 256, 1, 2),
 }
@@ -25,7 +33,7 @@ RESERVED = 1024  # bytes of an SM's shared memory that the system takes for each
 def problems(kernel, profile):
     block_limit, sm_limit, warps = LIMITS[profile]
     main, combine = kernel["main"], kernel["combine"]
-    for entry in (main, combine):
+    for entry in filter(None, (main, combine)): # prefill is never split, and has no combination
         for field in ("spill_bytes", "stack_bytes", "static_shared_bytes"):
             if entry[field] != 0:
                 yield f"{entry['entry']}: {field} is {entry[field]}"
@@ -38,7 +46,7 @@ def problems(kernel, profile):
         yield f"{main['shared_bytes']} bytes of shared memory, {shared} allocated, {block_limit} available"
     if main["blocks_per_sm"] * (shared + RESERVED) > sm_limit:
         yield f"{main['blocks_per_sm']} blocks on a multiprocessor take more shared memory than it has"
-    found = (main["shared_bytes"], main["threads"], main["blocks_per_sm"], combine["blocks_per_sm"])
+    found = (main["shared_bytes"], main["threads"], main["blocks_per_sm"], combine and combine["blocks_per_sm"])
     if found != EXPECTED[kernel["kernel"], profile]:
         yield f"shared bytes, threads and blocks are {found}"
 

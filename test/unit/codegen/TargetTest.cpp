@@ -46,6 +46,7 @@ TEST(Target, FeaturesOfEveryTarget) {
     EXPECT_EQ(target->has(Feature::KindMma), row.kindMma);
     EXPECT_EQ(target->has(Feature::LdmatrixB8), row.ldmatrixB8);
     EXPECT_EQ(target->has(Feature::Bulk), row.bulk);
+    EXPECT_EQ(target->has(Feature::GridDependency), row.bulk);
     EXPECT_EQ(target->has(Feature::SetMaxNReg), row.setMaxNReg);
     EXPECT_EQ(target->has(Feature::PackedF32x2), row.packedF32x2);
     EXPECT_TRUE(target->has(Feature::Fp8Convert));

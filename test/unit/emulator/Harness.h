@@ -44,12 +44,14 @@ struct Shape {
   uint32_t sharedBytes = 4096;
   uint32_t grid = 1;
   uint64_t seed = 0;
+  bool overlap = false;
 };
 
 inline void run(Memory &memory, const Kernel &kernel, Shape shape = {}) {
   const Kernel *argument = &kernel;
   void *params[] = {&argument};
   LaunchConfig config{"kern", shape.grid, shape.threads, shape.sharedBytes, shape.seed};
+  config.overlap = shape.overlap;
   launch(
       memory, [](void **params) { (**static_cast<const Kernel **>(params[0]))(); }, params, config);
 }

@@ -172,5 +172,28 @@ TEST(Launch, HooksHaveNamesAndAddresses) {
     EXPECT_NE(hook.address, nullptr);
     EXPECT_TRUE(names.insert(hook.symbol).second) << hook.symbol;
   }
-  EXPECT_EQ(names.size(), 34u);
+  EXPECT_EQ(names.size(), 36u);
+}
+
+/// Two launches, of which the second overlaps the first and reads what that wrote, with or without a wait.
+static std::string overlap(bool waitsFirst, bool waitsAtAll = true) {
+  Memory memory;
+  auto *between = static_cast<uint32_t *>(memory.allocate(128, "the partial results"));
+  auto *plan = static_cast<uint32_t *>(memory.allocate(128, "the plan"));
+  run(memory, [&] { put(between + tid(), tid()); }, {.threads = 32});
+  auto second = [&] {
+    get(plan + tid());
+    if (waitsFirst)
+      mlac_emu_grid_wait("wait");
+    if (waitsFirst || waitsAtAll)
+      get(between + tid(), "ld at f.mla:3:4");
+  };
+  return failureOf(memory, second, {.threads = 32, .overlap = true});
+}
+
+TEST(Launch, OverlappingLaunchesWaitBeforeTheyRead) {
+  EXPECT_EQ(overlap(true), "no failure");
+  EXPECT_THAT(overlap(false),
+              HasSubstr("ld at f.mla:3:4: touches 'the partial results' before griddepcontrol.wait"));
+  EXPECT_THAT(overlap(false, false), HasSubstr("ended without griddepcontrol.wait"));
 }

@@ -24,9 +24,9 @@ TargetNames targetUnderTest() {
 
 bool onEmulator() { return environment("MLAC_TEST_DEVICE") != "cuda"; }
 
-std::string refusal(const Source &source, const TargetNames &target) {
+std::string refusal(const std::string &text, const TargetNames &target) {
   std::string messages;
-  return Program::compile(source.text(), target, messages) ? "" : messages;
+  return Program::compile(text, target, messages) ? "" : messages;
 }
 
 static std::shared_ptr<Program> compileOnce(const std::string &text) {
@@ -40,8 +40,8 @@ static std::shared_ptr<Program> compileOnce(const std::string &text) {
   return program;
 }
 
-Bench::Bench(const Source &source, uint64_t deviceSeed)
-    : compiled(compileOnce(source.text())), info(mla::manifestFromJson(compiled->manifest()).kernels.at(0)) {
+Bench::Bench(const std::string &text, uint64_t deviceSeed)
+    : compiled(compileOnce(text)), info(mla::manifestFromJson(compiled->manifest()).kernels.at(0)) {
   if (!onEmulator()) {
     device = mla::createCudaDevice();
     module = device->load(compiled->artefact());
@@ -58,11 +58,11 @@ HostOperands Bench::operands(const RunConfig &config) const {
   return mla::reference::makeOperands(info, config.batchShape());
 }
 
-void Bench::run(HostOperands &operands, bool split) {
+mla::RunStats Bench::run(HostOperands &operands, bool split) {
   RunConfig config;
   config.blocks = 8;
   config.split = split;
-  mla::run(*device, *module, info, config, operands);
+  return mla::run(*device, *module, info, config, operands);
 }
 
 mla::reference::Report Bench::check(HostOperands &operands) {

@@ -24,12 +24,17 @@ TargetNames targetUnderTest();
 bool onEmulator();
 
 /// What the compiler says of a program that it refuses; empty if it accepts.
-std::string refusal(const Source &source, const TargetNames &target = targetUnderTest());
+std::string refusal(const std::string &text, const TargetNames &target = targetUnderTest());
+inline std::string refusal(const Source &source, const TargetNames &target = targetUnderTest()) {
+  return refusal(source.text(), target);
+}
 
 class Bench {
 public:
   /// Throws std::runtime_error with the compiler's messages. Programs are compiled once a process.
-  explicit Bench(const Source &source, uint64_t deviceSeed = 0);
+  explicit Bench(const std::string &text, uint64_t deviceSeed = 0);
+  explicit Bench(const Source &source, uint64_t deviceSeed = 0) : Bench(source.text(), deviceSeed) {}
+  explicit Bench(const PrefillSource &source, uint64_t deviceSeed = 0) : Bench(source.text(), deviceSeed) {}
 
   const KernelInfo &kernel() const { return info; }
   Program &program() const { return *compiled; }
@@ -37,7 +42,7 @@ public:
   HostOperands operands(const RunConfig &config) const;
   /// Runs on operands that the test made or changed; the outputs are left in them. The plan is for eight
   /// blocks on every device, so that it depends on the lengths alone.
-  void run(HostOperands &operands, bool split = true);
+  mla::RunStats run(HostOperands &operands, bool split = true);
   /// The same, then compared with the reference.
   mla::reference::Report check(HostOperands &operands);
   /// Random operands, compared with the reference.

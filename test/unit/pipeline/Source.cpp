@@ -6,20 +6,47 @@ namespace mlac::test {
 
 std::string Source::text() const {
   std::string rows = storage == compute ? "kv" : "dequant(kv)";
-  std::string scores = "dot(q, k) * sm_scale";
-  return fmt::format("kernel attention(q : ragged {}[heads = {}, {}], kv : {} {}[{}] align {},\n"
-                     "                 {}sm_scale : f32)\n"
+  std::string scores = causal ? "causal(" + edit + ")" : edit;
+  std::string sunk = sink.empty() ? "t" : "sink(t, " + sink + ")";
+  return fmt::format("{}kernel attention(q : ragged {}[heads = {}, {}], kv : {} {}[{}] align {},\n"
+                     "                 {}sm_scale : f32{})\n"
                      "  -> (o : ragged {}[heads = {}, {}], lse : {}) compute {}{}\n"
                      "{{\n"
                      "  let k = {}{};\n"
+                     "  let s = dot(q, k) * sm_scale;\n"
+                     "  let t = {};\n"
+                     "  let u = {};\n"
+                     "  o   = softmax(u) @ k[0:{}];\n"
+                     "  lse = logsumexp({});\n"
+                     "}}\n",
+                     before, query, heads, width(), layout, storage, width(), align,
+                     quantised() ? "kv_scale : f32, " : "", operands.empty() ? "" : ", " + operands, out,
+                     heads, latent, lse, compute, hints.empty() ? "" : " hint " + hints, rows,
+                     quantised() ? " * kv_scale" : "", scores, sunk, latent, sinkInLse ? "u" : "t");
+}
+
+/// How stored rows are read: as they are, converted, or with the scale that 8-bit storage has.
+static std::string read(const std::string &name, const std::string &storage, const std::string &compute) {
+  if (storage == compute)
+    return name;
+  std::string rows = "dequant(" + name + ")";
+  return storage[0] == 'e' ? "(" + rows + " * " + name + "_scale)" : rows;
+}
+
+std::string PrefillSource::text() const {
+  std::string scores = "dot(q, " + read("k", keys, compute) + ") * sm_scale";
+  std::string scales = std::string(keys[0] == 'e' ? "k_scale : f32, " : "") + (values[0] == 'e' ? "v_scale : f32, " : "");
+  return fmt::format("kernel attention(q : ragged {}[heads = {}, {}], k : ragged {}[heads = {}, {}] align {},\n"
+                     "                 v : ragged {}[heads = {}, {}] align {}, {}sm_scale : f32)\n"
+                     "  -> (o : ragged {}[heads = {}, {}], lse : {}) compute {}{}\n"
+                     "{{\n"
                      "  let s = {};\n"
-                     "  o   = softmax(s) @ k[0:{}];\n"
+                     "  o   = softmax(s) @ {};\n"
                      "  lse = logsumexp(s);\n"
                      "}}\n",
-                     query, heads, width(), layout, storage, width(), align,
-                     quantised() ? "kv_scale : f32, " : "", out, heads, latent, lse, compute,
-                     hints.empty() ? "" : " hint " + hints, rows, quantised() ? " * kv_scale" : "",
-                     causal ? "causal(" + scores + ")" : scores, latent);
+                     query, heads, keyWidth, keys, kvHeads, keyWidth, align, values, kvHeads, valueWidth, align, scales, out,
+                     heads, valueWidth, lse, compute, hints.empty() ? "" : " hint " + hints,
+                     causal ? "causal(" + scores + ")" : scores, read("v", values, compute));
 }
 
 } // namespace mlac::test

@@ -15,9 +15,26 @@ struct Source {
   std::string lse = "log2";
   int align = 16;
   std::string hints; ///< such as "tokens = 32, stages = 2"
+  std::string before;     ///< functions and constants
+  std::string operands;   ///< more parameters, such as "cap : f32"
+  std::string edit = "s"; ///< what is computed of the scaled scores s; `causal` comes after it
+  std::string sink;       ///< logits, if there is a sink
+  bool sinkInLse = true;
 
   bool quantised() const { return storage == "e4m3" || storage == "e5m2"; }
   int width() const { return latent + rope; }
+  std::string text() const;
+};
+
+/// The same of prefill: keys and values of two buffers.
+struct PrefillSource {
+  int heads = 2, kvHeads = 2, keyWidth = 192, valueWidth = 128;
+  std::string keys = "bf16", values = "bf16", compute = "bf16", query = "bf16", out = "bf16";
+  bool causal = true;
+  std::string lse = "log2";
+  int align = 16;
+  std::string hints = {};
+
   std::string text() const;
 };
 

@@ -44,6 +44,24 @@ void setCacheCode(HostOperands &operands, int64_t request, int64_t token, int64_
   storeCode(cache.operand.dtype, cache.data(), operands.cacheRow(cache, request, token) + column, code);
 }
 
+void setRow(HostOperands &operands, Role role, int64_t row, int64_t kvHead, int64_t column, double value) {
+  HostTensor &tensor = *operands.find(role);
+  store(tensor, tensor.element(row, kvHead, column), value);
+}
+
+void setRowCode(HostOperands &operands, Role role, int64_t row, int64_t kvHead, int64_t column, uint32_t code) {
+  HostTensor &tensor = *operands.find(role);
+  storeCode(tensor.operand.dtype, tensor.data(), tensor.element(row, kvHead, column), code);
+}
+
+void fillRows(HostOperands &operands, Role role, double value) {
+  const HostTensor &tensor = *operands.find(role);
+  for (int64_t row = 0; row < tensor.tokens; ++row)
+    for (int64_t head = 0; head < tensor.operand.shape[0]; ++head)
+      for (int64_t column = 0; column < tensor.operand.shape[1]; ++column)
+        setRow(operands, role, row, head, column, value);
+}
+
 /// Calls `visit(token, head, column)` for every element of the queries.
 template <typename Visit>
 static void forEachQuery(const HostOperands &operands, Visit visit) {

@@ -17,6 +17,12 @@ void setCache(HostOperands &operands, int64_t request, int64_t token, int64_t co
 /// A stored code as it is.
 void setCacheCode(HostOperands &operands, int64_t request, int64_t token, int64_t column, uint32_t code);
 
+/// An element of key or value: `row` counts over the whole batch.
+void setRow(HostOperands &operands, Role role, int64_t row, int64_t kvHead, int64_t column, double value);
+void setRowCode(HostOperands &operands, Role role, int64_t row, int64_t kvHead, int64_t column, uint32_t code);
+/// All of key or value: one value.
+void fillRows(HostOperands &operands, Role role, double value);
+
 /// All queries or all owned cached rows: one value.
 void fillQuery(HostOperands &operands, double value);
 void fillCache(HostOperands &operands, double value);

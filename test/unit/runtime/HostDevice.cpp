@@ -28,11 +28,11 @@ std::unique_ptr<Module> HostDevice::load(std::string_view) { return std::make_un
 
 void HostDevice::launch(Module &, const Launch &launch, void **params) {
   std::lock_guard lock(launching);
-  if (recording) {
+  if (auto recording = recordings.find(launch.stream); recording != recordings.end()) {
     Recorded recorded{launch, std::vector<uint64_t>(launch.params)};
     for (uint32_t i = 0; i < launch.params; ++i)
       recorded.values[i] = *static_cast<uint64_t *>(params[i]);
-    recording->push_back(std::move(recorded));
+    recording->second->push_back(std::move(recorded));
     return;
   }
   if (launches.size() < mostLaunches)
@@ -53,7 +53,9 @@ public:
       std::vector<void *> params;
       for (uint64_t &value : recorded.values)
         params.push_back(&value);
-      device.launch(module, recorded.launch, params.data());
+      Launch launch = recorded.launch;
+      launch.stream = HostDevice::replaying;
+      device.launch(module, launch, params.data());
     }
   }
 
@@ -64,16 +66,29 @@ private:
 
 } // namespace
 
-std::unique_ptr<Graph> HostDevice::capture(Stream, const std::function<void()> &record) {
+bool HostDevice::capturing(Stream stream) {
+  std::lock_guard lock(launching);
+  return recordings.contains(stream);
+}
+
+void HostDevice::setRecording(Stream stream, std::vector<Recorded> *launches) {
+  std::lock_guard lock(launching);
+  if (launches)
+    recordings[stream] = launches;
+  else
+    recordings.erase(stream);
+}
+
+std::unique_ptr<Graph> HostDevice::capture(Stream stream, const std::function<void()> &record) {
   std::vector<Recorded> launches;
-  recording = &launches;
+  setRecording(stream, &launches);
   try {
     record();
   } catch (...) {
-    recording = nullptr;
+    setRecording(stream, nullptr);
     throw;
   }
-  recording = nullptr;
+  setRecording(stream, nullptr);
   return std::make_unique<HostGraph>(*this, std::move(launches));
 }
 

@@ -3,6 +3,7 @@
 
 #include "runtime/Device.h"
 
+#include <atomic>
 #include <functional>
 #include <map>
 #include <mutex>
@@ -34,8 +35,12 @@ public:
   std::optional<double> timed(const std::function<void()> &work) override;
   std::optional<uint64_t> bytesRead(DevicePtr) const override { return std::nullopt; }
   size_t live() const { return allocations.size(); }
-  bool capturing(Stream) override { return recording != nullptr; }
+  Stream createStream() override { return ++lastStream; }
+  bool capturing(Stream stream) override;
   std::unique_ptr<Graph> capture(Stream stream, const std::function<void()> &record) override;
+
+  /// The stream that a graph's launches are on: none that is captured.
+  static constexpr Stream replaying = ~Stream{0};
 
   /// A launch with its parameters' values.
   struct Recorded {
@@ -44,9 +49,12 @@ public:
   };
 
 private:
+  void setRecording(Stream stream, std::vector<Recorded> *launches);
+
   std::map<std::string, HostEntry> entries;
   std::map<DevicePtr, std::unique_ptr<std::byte[]>> allocations;
-  std::vector<Recorded> *recording = nullptr;
+  std::map<Stream, std::vector<Recorded> *> recordings; ///< of the streams that are being captured
+  std::atomic<Stream> lastStream = 0;
   std::mutex mutex;     ///< of the allocations
   std::mutex launching; ///< one launch at a time
 };

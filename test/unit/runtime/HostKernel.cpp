@@ -1,5 +1,6 @@
 #include "HostKernel.h"
 
+#include "runtime/Plan.h"
 #include "runtime/reference/Formats.h"
 
 #include <algorithm>
@@ -215,6 +216,46 @@ void runMergeBlock(const KernelInfo &kernel, void **params, int64_t block) {
   HostKernel(kernel, kernel.merge, params).mergeBlock(block);
 }
 
+/// The planner for lengths that are right: makePlan() and the fill.
+static void runPlanner(const KernelInfo &kernel, void **params) {
+  Args args(kernel.planner, params);
+  auto number = [&](const char *name) { return args.get<int32_t>(std::string("batch.") + name); };
+  auto requests = static_cast<size_t>(number("requests"));
+  PlanRequest request;
+  request.qIndptr = {args.get<int32_t *>("batch.q_indptr"), requests + 1};
+  request.kvLen = {args.get<int32_t *>("batch.kv_len"), requests};
+  request.pageSize = 1;
+  request.tableColumns = number("tokens");
+  request.pages = 1;
+  request.blocks = number("blocks");
+  request.split = number("least") > 0;
+  request.fixedPieces = number("fixed");
+  Plan plan = makePlan(kernel, request);
+  std::copy(plan.qIndptr.begin(), plan.qIndptr.end(), args.get<int32_t *>("plan.q_indptr"));
+  std::copy(plan.kvLen.begin(), plan.kvLen.end(), args.get<int32_t *>("plan.kv_len"));
+  std::copy(plan.work.begin(), plan.work.end(), args.get<WorkItem *>("plan.work"));
+  plan.workIndptr.resize(static_cast<size_t>(request.blocks) + 1, plan.workIndptr.back());
+  std::copy(plan.workIndptr.begin(), plan.workIndptr.end(), args.get<int32_t *>("plan.work_indptr"));
+  plan.merges.resize(static_cast<size_t>(number("merges")),
+                     {0, std::numeric_limits<int32_t>::max() - kernel.tile.rows, 0, 0});
+  std::copy(plan.merges.begin(), plan.merges.end(), args.get<MergeItem *>("plan.merges"));
+}
+
+static void checkTableRow(const KernelInfo &kernel, void **params, uint32_t request) {
+  Args args(kernel.check, params);
+  std::string cache = kernel.find(Role::cache)->name;
+  int32_t pageSize = args.get<int32_t>(cache + ".page_size");
+  int32_t used = (args.get<int32_t *>("plan.kv_len")[request] + pageSize - 1) / pageSize;
+  int32_t *row = args.get<int32_t *>(cache + ".table") + request * args.i64(cache + ".table_stride");
+  int32_t *found = args.get<int32_t *>("batch.scratch") + 2 * request;
+  found[0] = -1;
+  for (int32_t slot = used - 1; slot >= 0; --slot)
+    if (row[slot] < 0 || row[slot] >= args.get<int32_t>("batch.pages")) {
+      found[0] = slot;
+      found[1] = row[slot];
+    }
+}
+
 std::map<std::string, HostEntry> hostEntries(const KernelInfo &kernel) {
   auto main = [kernel](const Launch &launch, void **params) {
     for (uint32_t block = 0; block < launch.grid; ++block)
@@ -228,7 +269,16 @@ std::map<std::string, HostEntry> hostEntries(const KernelInfo &kernel) {
     for (uint32_t block = 0; block < launch.grid; ++block)
       runMergeBlock(kernel, params, block);
   };
-  return {{kernel.main.name, main}, {kernel.combine.name, combine}, {kernel.merge.name, merge}};
+  auto planner = [kernel](const Launch &, void **params) { runPlanner(kernel, params); };
+  auto check = [kernel](const Launch &launch, void **params) {
+    for (uint32_t request = 0; request < launch.grid; ++request)
+      checkTableRow(kernel, params, request);
+  };
+  return {{kernel.main.name, main},
+          {kernel.combine.name, combine},
+          {kernel.merge.name, merge},
+          {kernel.planner.name, planner},
+          {kernel.check.name, check}};
 }
 
 } // namespace mla::test

@@ -15,6 +15,18 @@ TEST(Manifest, RoundTrip) {
   EXPECT_EQ(writeArtefact(readArtefact(artefact), ptx), artefact);
 }
 
+TEST(Manifest, PrefillRoundTripAndRefusals) {
+  Manifest manifest = test::makeManifest();
+  manifest.kernels = {test::makePrefillKernel({.heads = 8, .kvHeads = 2})};
+  EXPECT_EQ(manifestFromJson(toJson(manifest)), manifest);
+  manifest.kernels[0].kvHeads = 3;
+  EXPECT_EQ(expectError(Code::manifestInvalid, [&] { manifestFromJson(toJson(manifest)); }).field,
+            "manifest field kernels[0].kv_heads");
+  manifest.kernels[0].kvHeads = 4;
+  EXPECT_EQ(expectError(Code::manifestInvalid, [&] { manifestFromJson(toJson(manifest)); }).field,
+            "manifest field kernels[0].operands.k");
+}
+
 TEST(Manifest, ArtefactIsPtxBehindComments) {
   std::string artefact = writeArtefact(test::makeManifest(), ptx);
   EXPECT_EQ(artefact.substr(artefact.size() - ptx.size()), ptx);
@@ -94,6 +106,19 @@ TEST(Manifest, NewerVersionsAreNamed) {
   expectError(Code::artefactNewer, [&] { readArtefact(frame); });
 }
 
+TEST(Manifest, EditsWindowsAndSinksRoundTrip) {
+  Manifest manifest = test::makeManifest();
+  KernelInfo &kernel = manifest.kernels[0];
+  kernel.window = 127;
+  kernel.sink = "sinks";
+  kernel.sinkInLse = true;
+  kernel.operands.push_back({"sinks", Role::headValues, Layout::ragged, DType::f32, {kernel.heads}, 4});
+  kernel.scoreEdit = {{"div score $kv_scale", "lt kv_pos q_pos", "add %0 $sinks"}, "%2", "%1"};
+  EXPECT_EQ(manifestFromJson(toJson(manifest)), manifest);
+  kernel.operands.back().shape = {kernel.heads + 1};
+  expectError(Code::manifestInvalid, [&] { manifestFromJson(toJson(manifest)); });
+}
+
 TEST(Manifest, UnknownKeysAreIgnored) {
   auto json = nlohmann::json::parse(toJson(test::makeManifest()));
   json["kernels"][0]["of_a_later_version"] = 1;
@@ -114,6 +139,11 @@ struct Mutation {
   const char *value;   ///< JSON text
   const char *field;   ///< what the error must name
 };
+
+/// For the name of the test.
+void PrintTo(const Mutation &mutation, std::ostream *out) {
+  *out << mutation.pointer << " = " << mutation.value;
+}
 
 class InvalidManifest : public testing::TestWithParam<Mutation> {};
 
@@ -137,6 +167,11 @@ INSTANTIATE_TEST_SUITE_P(
         Mutation{"/kernels/0/v_offset", "65", "v_offset"}, Mutation{"/kernels/0/v_offset", "-1", "v_offset"},
         Mutation{"/kernels/0/compute", "\"fp8\"", "compute"}, Mutation{"/kernels/0/causal", "1", "causal"},
         Mutation{"/kernels/0/score_scale/scalars", "[\"kv\"]", "score_scale.scalars"},
+        Mutation{"/kernels/0/window", "-2", "window"}, Mutation{"/kernels/0/window", "1.5", "window"},
+        Mutation{"/kernels/0/sink", "\"kv_scale\"", "sink"},
+        Mutation{"/kernels/0/sink", "\"absent\"", "sink"},
+        Mutation{"/kernels/0/score_edit/steps", "[\"add score kv\"]", "score_edit"},
+        Mutation{"/kernels/0/score_edit/value", "\"%0\"", "score_edit"},
         Mutation{"/kernels/0/operands/1/shape", "[575]", "operands.kv"},
         Mutation{"/kernels/0/operands/1/role", "\"scalar\"", "operands"},
         Mutation{"/kernels/0/operands/1/alignment", "0", "operands[1].alignment"},
@@ -166,7 +201,7 @@ TEST(Types, NamesRoundTrip) {
     EXPECT_EQ(parseDType(name(type)), type);
   for (Layout layout : {Layout::ragged, Layout::paged})
     EXPECT_EQ(parseLayout(name(layout)), layout);
-  for (Role role : {Role::query, Role::cache, Role::scalar, Role::output, Role::lse})
+  for (Role role : {Role::query, Role::cache, Role::scalar, Role::headValues, Role::output, Role::lse})
     EXPECT_EQ(parseRole(name(role)), role);
   for (LseBase base : {LseBase::none, LseBase::log2, LseBase::ln})
     EXPECT_EQ(parseLseBase(name(base)), base);

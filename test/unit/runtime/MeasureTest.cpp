@@ -1,4 +1,5 @@
 // Readings of repeated launches, and the cache's copies that they walk through.
+#include "Clocked.h"
 #include "HostKernel.h"
 #include "TestKernel.h"
 
@@ -8,26 +9,11 @@
 #include <set>
 
 using namespace mla;
+using test::Clocked;
 
 namespace {
 
 constexpr test::KernelShape shape{.heads = 5, .qkDim = 24, .vDim = 16, .tileRows = 8, .tileTokens = 16};
-
-/// A host device with a clock that advances by one microsecond a launch of `decode_main`, and by `overhead`
-/// once a reading.
-class Clocked : public test::HostDevice {
-public:
-  explicit Clocked(std::map<std::string, test::HostEntry> entries, double overhead = 0)
-      : HostDevice(std::move(entries)), overhead(overhead) {}
-
-  std::optional<double> timed(const std::function<void()> &work) override {
-    double before = now;
-    work();
-    return now - before + overhead;
-  }
-
-  double overhead, now = 0;
-};
 
 /// The device's entries, with each launch of the main kernel seen by `saw`, which gets the cache's address.
 std::map<std::string, test::HostEntry> watched(const KernelInfo &kernel, std::function<void(DevicePtr)> saw) {
@@ -120,14 +106,14 @@ TEST(Measure, JsonTellsSpreadAndRotation) {
   KernelInfo kernel = test::makeKernel(shape);
   Clocked device(test::hostEntries(kernel), 35);
   std::unique_ptr<Module> module = device.load("");
-  RunConfig config{.qLens = {1}, .kvLens = {100}, .pageSize = 8, .repeat = 3, .rotate = 2 * 100 * 24};
+  RunConfig config{.qLens = {1}, .kvLens = {100}, .pageSize = 8, .repeat = 3, .rotate = 3 * 100 * 24};
   RunReport report = runAndCheck(device, *module, kernel, config);
   auto json = nlohmann::json::parse(report.toJson())["run"];
   EXPECT_EQ(json["microseconds"]["readings"], 3);
-  EXPECT_EQ(json["microseconds"]["launches"], 6) << "a reading ends with a whole walk through the copies";
-  EXPECT_DOUBLE_EQ(json["microseconds"]["median"].get<double>(), 35.0 / 6);
+  EXPECT_EQ(json["microseconds"]["launches"], 21) << "a reading ends with a whole walk through the copies";
+  EXPECT_DOUBLE_EQ(json["microseconds"]["median"].get<double>(), 35.0 / 21);
   EXPECT_TRUE(json["microseconds_queued"].is_object());
-  EXPECT_EQ(json["rotated"]["copies"], 2);
-  EXPECT_GE(json["rotated"]["bytes"].get<int64_t>(), 2 * 100 * 24);
-  EXPECT_NE(report.toText().find("2 copies of the cache in turn"), std::string::npos) << report.toText();
+  EXPECT_EQ(json["rotated"]["copies"], 3);
+  EXPECT_GE(json["rotated"]["bytes"].get<int64_t>(), 3 * 100 * 24);
+  EXPECT_NE(report.toText().find("3 copies of the cache in turn"), std::string::npos) << report.toText();
 }

@@ -124,24 +124,3 @@ TEST(PlanErrors, TooManyRowTiles) {
   f.batch.qIndptr = {0, 16'000'000, 32'000'000, 32'000'000};
   EXPECT_EQ(f.plan(Code::tooLarge, [](PlanRequest &) {}).field, "row tiles of the batch");
 }
-
-TEST(PageTable, UsedEntriesAreChecked) {
-  std::vector<int32_t> table{0, 1, 0x7FFFFFFF, 2, 5, -1};
-  std::vector<int32_t> kvLen{128, 128};
-  Error error = expectError(Code::pageEntry, [&] { checkPageTable(table, 3, kvLen, 64, 5); });
-  EXPECT_NE(error.field.find("(request 1, slot 1)"), std::string::npos) << error.field;
-  EXPECT_EQ(error.value, "5");
-  kvLen[1] = 64;
-  EXPECT_NO_THROW(checkPageTable(table, 3, kvLen, 64, 5));
-}
-
-TEST(PageTable, NegativeUsedEntry) {
-  std::vector<int32_t> table{-1}, kvLen{1};
-  expectError(Code::pageEntry, [&] { checkPageTable(table, 1, kvLen, 64, 5); });
-}
-
-TEST(PageTable, TooShort) {
-  std::vector<int32_t> table{0, 1}, kvLen{65, 65};
-  expectError(Code::tableGeometry, [&] { checkPageTable(table, 2, kvLen, 64, 5); });
-  expectError(Code::tableGeometry, [&] { checkPageTable(table, 1, kvLen, 64, 5); });
-}

@@ -31,8 +31,25 @@ std::map<RowTile, int64_t> expectedTiles(const KernelInfo &kernel, const Batch &
   return expected;
 }
 
+/// Tiles before the first that any row of the row tile sees.
+std::map<RowTile, int64_t> expectedSkips(const KernelInfo &kernel, const Batch &batch) {
+  std::map<RowTile, int64_t> skips = expectedTiles(kernel, batch);
+  for (auto &[tile, end] : skips) {
+    int64_t qLen = batch.qIndptr[tile.first + 1] - batch.qIndptr[tile.first];
+    int64_t position = tile.second / kernel.heads + batch.kvLens[tile.first] - qLen;
+    int64_t first = kernel.window < 0 ? 0 : std::max<int64_t>(position - kernel.window, 0);
+    end = std::min(end, first / kernel.tile.tokens);
+  }
+  return skips;
+}
+
 void expectCover(const KernelInfo &kernel, const Batch &batch, const Plan &plan) {
-  std::map<RowTile, int64_t> done; // items of a row tile come in order, so covering is appending
+  // Items of a row tile come in order, so covering is appending.
+  std::map<RowTile, int64_t> done = expectedSkips(kernel, batch);
+  int64_t skipped = 0;
+  for (const auto &[tile, count] : done)
+    skipped += count;
+  EXPECT_EQ(plan.skippedTiles, skipped);
   for (const WorkItem &item : plan.work) {
     RowTile tile{item.request, item.row_begin};
     EXPECT_EQ(item.tile_begin, done[tile]);
@@ -106,6 +123,8 @@ TEST(Plan, RandomBatchesAreCoveredOnceAndEvenly) {
                                           .tileRows = 8 << (random() % 4),
                                           .tileTokens = 16 << (random() % 3),
                                           .causal = random() % 2 == 0});
+    if (random() % 2)
+      kernel.window = static_cast<int64_t>(random() % (random() % 2 ? 100 : 4000));
     Batch batch = randomBatch(random);
     int blocks = 1 + static_cast<int>(random() % 140);
     PlanRequest request = batch.request(blocks);
@@ -197,6 +216,42 @@ TEST(Plan, CausalRowTilesStopAtTheirDiagonal) {
   EXPECT_EQ(plan.work[2].tile_end, 1);
   EXPECT_EQ(visibleTokens(kernel, 6, 4, 2), 0);
   EXPECT_EQ(visibleTokens(kernel, 6, 4, 3), 1);
+}
+
+TEST(Plan, WindowsStartTheirTiles) {
+  KernelInfo kernel = test::makeKernel({.heads = 8, .tileRows = 16, .tileTokens = 64, .causal = true});
+  kernel.window = 127;
+  Batch batch({1, 4}, {4096, 130});
+  PlanRequest request = batch.request(1);
+  Plan plan = makePlan(kernel, request);
+  ASSERT_EQ(plan.work.size(), 3u);
+  // Token 4095 sees 3968 on: tiles 62 and 63.
+  EXPECT_EQ(plan.work[0].tile_begin, 62);
+  EXPECT_EQ(plan.work[0].tile_end, 64);
+  // Tokens 126 and 127 see from before the start on, 128 and 129 from 1 on.
+  EXPECT_EQ(plan.work[1].tile_begin, 0);
+  EXPECT_EQ(plan.work[1].tile_end, 2);
+  EXPECT_EQ(plan.work[2].tile_begin, 0);
+  EXPECT_EQ(plan.work[2].tile_end, 3);
+  EXPECT_EQ(plan.tiles, 2 + 2 + 3);
+  EXPECT_EQ(plan.skippedTiles, 62);
+}
+
+/// A window's pieces are as long as its own tiles ask for, and no more than a capacity counts on.
+TEST(Plan, FixedPiecesOfWindows) {
+  std::mt19937 random(9);
+  for (int round = 0; round < 500; ++round) {
+    KernelInfo kernel =
+        test::makeKernel({.heads = 1 + static_cast<int>(random() % 40), .tileTokens = 16, .causal = true});
+    kernel.window = static_cast<int64_t>(random() % 3000);
+    Batch batch = randomBatch(random);
+    PlanRequest request = batch.request(17);
+    request.fixedPieces = true;
+    Plan plan = makePlan(kernel, request);
+    expectCover(kernel, batch, plan);
+    for (const MergeItem &merge : plan.merges)
+      EXPECT_LE(merge.slot_end - merge.slot_begin, fixedPieces);
+  }
 }
 
 TEST(Plan, ManyRequests) {

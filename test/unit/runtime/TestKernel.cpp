@@ -24,6 +24,15 @@ static std::vector<std::string> stateParams(const KernelInfo &kernel) {
   return names;
 }
 
+static std::vector<std::string> plannerParams(const KernelInfo &kernel) {
+  std::vector<std::string> names;
+  for (const std::vector<Param> &params :
+       {batchParams(), planParams(), operandParams(*kernel.find(Role::cache))})
+    for (const Param &param : params)
+      names.push_back(param.name);
+  return names;
+}
+
 static std::vector<Operand> makeOperandList(const KernelShape &shape) {
   std::vector<Operand> operands{
       {"q", Role::query, Layout::ragged, shape.query, {shape.heads, shape.qkDim}, 16},
@@ -53,6 +62,35 @@ KernelInfo makeKernel(const KernelShape &shape) {
   kernel.combine = {"decode_combine", 128, 0, allParams(kernel)};
   if (kernel.lse != LseBase::none)
     kernel.merge = {"decode_merge", 128, 0, stateParams(kernel)};
+  kernel.planner = {"decode_plan", 256, 0, plannerParams(kernel)};
+  if (shape.layout == Layout::paged)
+    kernel.check = {"decode_check", 128, 0, plannerParams(kernel)};
+  return kernel;
+}
+
+KernelInfo makePrefillKernel(const PrefillKernelShape &shape) {
+  KernelInfo kernel;
+  kernel.name = "prefill";
+  kernel.heads = shape.heads;
+  kernel.kvHeads = shape.kvHeads;
+  kernel.qkDim = shape.qkDim;
+  kernel.vDim = shape.vDim;
+  kernel.compute = DType::bf16;
+  kernel.causal = shape.causal;
+  kernel.lse = LseBase::log2;
+  kernel.scoreScale = {1, {"sm_scale"}};
+  auto perHead = [&](const char *name, Role role, int heads, int dim) {
+    kernel.operands.push_back({name, role, Layout::ragged, DType::bf16, {heads, dim}, 16});
+  };
+  perHead("q", Role::query, shape.heads, shape.qkDim);
+  perHead("k", Role::key, shape.kvHeads, shape.qkDim);
+  perHead("v", Role::value, shape.kvHeads, shape.vDim);
+  kernel.operands.push_back({"sm_scale", Role::scalar, Layout::ragged, DType::f32, {}, 4});
+  perHead("o", Role::output, shape.heads, shape.vDim);
+  kernel.operands.push_back({"lse", Role::lse, Layout::ragged, DType::f32, {shape.heads}, 4});
+  kernel.tile = {128, 64, 1, 4};
+  kernel.main = {"prefill_main", 128, 94208, allParams(kernel)};
+  kernel.merge = {"prefill_merge", 128, 0, stateParams(kernel)};
   return kernel;
 }
 

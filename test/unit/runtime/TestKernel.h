@@ -25,6 +25,17 @@ struct KernelShape {
 /// MLA decode with a scale per tensor; its entries take every parameter of the vocabulary.
 KernelInfo makeKernel(const KernelShape &shape = {});
 
+struct PrefillKernelShape {
+  int heads = 16;
+  int kvHeads = 16;
+  int qkDim = 192;
+  int vDim = 128;
+  bool causal = true;
+};
+
+/// Prefill over bf16 keys and values; never split.
+KernelInfo makePrefillKernel(const PrefillKernelShape &shape = {});
+
 Manifest makeManifest();
 
 /// A batch to plan; keeps what the request's spans point to.

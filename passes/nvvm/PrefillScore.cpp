@@ -1,0 +1,195 @@
+// Prefill: a warp's scores, S = Q K^T, and their mask.
+#include "passes/nvvm/Prefill.h"
+
+using namespace mlir;
+using namespace mlac;
+
+namespace {
+
+/// Accumulator registers are [block of 16 rows][eight tokens][4], of which 0 and 1 are of row g, 2 and 3 of
+/// row g + 8.
+class RowScorer {
+public:
+  RowScorer(Emitter &e, tile::ScoreRowsOp op, Value query, Value ring, Value stage, Instr mma)
+      : e(e), schedule(prefillOf(op)), type(op.getRing().getType()), queryType(op.getQuery().getType()),
+        storage(elementOf(type.getElementType())), compute(computeOf(op)), layout(prefillLayout(storage)),
+        mma(mma), rowBlocks(schedule.getRowsPerWarp() / 16), steps(type.getColumns() / 16),
+        sums(op.getScores().getType().getRegisters(), e.f32(0.0)) {
+    Value lane = e.lane();
+    // Lanes 0 to 15 name the rows of a block, lanes 16 to 31 the same rows 16 bytes further.
+    Value row = e.add(e.mul(e.warp(), schedule.getRowsPerWarp()), e.bitAnd(lane, 15));
+    this->query = e.offset(query, e.add(e.mul(row, queryType.getPitch()), e.shl(e.shrU(lane, 4), 4)));
+    // The four matrices of a load are, of 16-bit storage, both halves of a step for eight tokens and for the
+    // next eight; of 8-bit storage a step for 32 tokens.
+    Value matrix = e.shrU(lane, 3);
+    Value token = layout.byteStorage() ? lane : e.add(e.shl(e.shrU(matrix, 1), 3), e.bitAnd(lane, 7));
+    key = e.offset(stageAddress(e, ring, type, stage), e.mul(token, type.getPitch()));
+    if (!layout.byteStorage())
+      key = e.offset(key, e.shl(e.bitAnd(matrix, 1), 4));
+  }
+
+  SmallVector<Value> run() {
+    int64_t tokens = schedule.getTokens(),
+            perLoad = layout.byteStorage() ? std::min<int64_t>(32, tokens) : 16;
+    for (int64_t step = 0; step < steps; ++step) {
+      loadQuery(step);
+      for (int64_t token = 0; token < tokens; token += perLoad)
+        layout.byteStorage() ? multiplyBytes(token, step, perLoad) : multiplyWide(token, step);
+    }
+    return sums;
+  }
+
+private:
+  /// Operand registers of a step, one quadruple a block.
+  void loadQuery(int64_t step) {
+    operands.clear();
+    for (int64_t block = 0; block < rowBlocks; ++block)
+      operands.push_back(
+          e.call(Instr::LdmatrixX4, e.offset(query, 16 * block * queryType.getPitch() + 32 * step)));
+  }
+
+  Value keyAt(int64_t token, int64_t step) {
+    return e.offset(key, token * type.getPitch() + step * layout.stepBytes());
+  }
+
+  void multiplyWide(int64_t token, int64_t step) {
+    SmallVector<Value> words = e.call(Instr::LdmatrixX4, keyAt(token, step));
+    for (Value &word : words)
+      word = convertPair(e, word, storage, compute);
+    multiply(token / 8, words[0], words[1]);
+    multiply(token / 8 + 1, words[2], words[3]);
+  }
+
+  /// Each word is a step of eight tokens.
+  void multiplyBytes(int64_t token, int64_t step, int64_t tokens) {
+    SmallVector<Value> words =
+        e.call(tokens == 32 ? Instr::LdmatrixX4 : Instr::LdmatrixX2, keyAt(token, step));
+    for (auto [index, word] : llvm::enumerate(words)) {
+      SmallVector<Value> pairs = computePairs(e, word, storage, compute);
+      multiply(token / 8 + int64_t(index), pairs[0], pairs[1]);
+    }
+  }
+
+  void multiply(int64_t tokenTile, Value low, Value high) {
+    int64_t tokenTiles = schedule.getTokens() / 8;
+    for (int64_t block = 0; block < rowBlocks; ++block) {
+      MutableArrayRef<Value> sum = MutableArrayRef(sums).slice((block * tokenTiles + tokenTile) * 4, 4);
+      SmallVector<Value> arguments(operands[block]);
+      arguments.append({low, high});
+      llvm::append_range(arguments, sum);
+      llvm::copy(e.call(mma, arguments), sum.begin());
+    }
+  }
+
+  Emitter &e;
+  tile::PrefillScheduleAttr schedule;
+  tile::SharedType type, queryType;
+  Element storage, compute;
+  FragmentLayout layout;
+  Instr mma;
+  int64_t rowBlocks, steps;
+  SmallVector<Value> sums;
+  Value query, key;
+  SmallVector<SmallVector<Value>> operands;
+};
+
+struct LowerScoreRows : OpConversionPattern<tile::ScoreRowsOp> {
+  LowerScoreRows(TileTypeConverter &converter, MLIRContext *context, const LoweringOptions &options)
+      : OpConversionPattern(converter, context), options(options) {}
+
+  LogicalResult matchAndRewrite(tile::ScoreRowsOp op, OneToNOpAdaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const override {
+    const MmaRow *mma = findMma(computeOf(op), options.target, options.ptx);
+    if (!mma)
+      return op.emitError() << "the target has no matrix instruction for these operands [target-mma]";
+    Emitter e(rewriter, op);
+    RowScorer scorer(e, op, adaptor.getQuery().front(), adaptor.getRing().front(), adaptor.getStage().front(),
+                     mma->op);
+    SmallVector<SmallVector<Value>> results{scorer.run()};
+    rewriter.replaceOpWithMultiple(op, std::move(results));
+    return success();
+  }
+
+  LoweringOptions options;
+};
+
+/// Hides tokens in the tiles that need it: those at the end of the request's tokens and, with a causal mask,
+/// on its diagonal.
+class RowMasker {
+public:
+  RowMasker(Emitter &e, tile::MaskRowsOp op, const ItemView &item, Value tile, ValueRange scores)
+      : e(e), op(op), schedule(prefillOf(op)), item(item), first(e.mul(tile, schedule.getTokens())),
+        scores(scores) {}
+
+  SmallVector<Value> run() {
+    // The first row of a warp sees the least.
+    Value row = e.add(item.rowBegin, e.mul(e.warp(), schedule.getRowsPerWarp()));
+    Value cut = e.less(visibleTokens(row), e.add(first, schedule.getTokens()));
+    return e.choose(cut, [&] { return masked(); }, [&] { return SmallVector<Value>(scores); });
+  }
+
+private:
+  /// Tokens [0, n) that a packed row may see. Of a row past the request's end, which is not stored, n may lie
+  /// past the tokens' end.
+  Value visibleTokens(Value packed) {
+    if (!op.getCausal())
+      return item.kvLen;
+    int64_t heads = headsPerKvOf(op);
+    Value earlier = e.sub(item.kvLen, e.divU(item.rows, heads));
+    return e.add(e.add(earlier, e.divU(packed, heads)), 1);
+  }
+
+  /// The same for statistics register `index`, counted from `start`.
+  SmallVector<Value> limitsFrom(Value start) {
+    SmallVector<Value> limits;
+    for (int64_t i = 0; i < schedule.getRowsPerWarp() / 8; ++i)
+      if (i == 0 || (op.getCausal() && headsPerKvOf(op) > 1))
+        limits.push_back(e.sub(visibleTokens(e.add(item.rowBegin, warpRow(e, schedule, i))), start));
+      else // one register tells of all rows
+        limits.push_back(op.getCausal() ? e.add(limits[0], i / 2 * 16 + i % 2 * 8) : limits[0]);
+    return limits;
+  }
+
+  SmallVector<Value> masked() {
+    Value hidden = e.f32(-std::numeric_limits<double>::infinity());
+    // Visible tokens counted from this lane's first of the tile.
+    Value start = e.add(first, e.shl(e.bitAnd(e.lane(), 3), 1));
+    int64_t perBlock = schedule.getTokens() / 2;
+    SmallVector<Value> limits = limitsFrom(start), result;
+    for (auto [index, score] : llvm::enumerate(scores)) {
+      int64_t block = int64_t(index) / perBlock, tokenTile = int64_t(index) % perBlock / 4,
+              reg = int64_t(index) % 4;
+      Value visible = e.less(e.i32(8 * tokenTile + reg % 2), limits[2 * block + reg / 2]);
+      result.push_back(e.select(visible, score, hidden));
+    }
+    return result;
+  }
+
+  Emitter &e;
+  tile::MaskRowsOp op;
+  tile::PrefillScheduleAttr schedule;
+  const ItemView &item;
+  Value first;
+  ValueRange scores;
+};
+
+struct LowerMaskRows : OpConversionPattern<tile::MaskRowsOp> {
+  using OpConversionPattern::OpConversionPattern;
+  LogicalResult matchAndRewrite(tile::MaskRowsOp op, OneToNOpAdaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const override {
+    Emitter e(rewriter, op);
+    ItemView item(adaptor.getItem());
+    SmallVector<SmallVector<Value>> results{
+        RowMasker(e, op, item, adaptor.getTile().front(), adaptor.getScores()).run()};
+    rewriter.replaceOpWithMultiple(op, std::move(results));
+    return success();
+  }
+};
+
+} // namespace
+
+void mlac::populatePrefillScore(TileTypeConverter &converter, RewritePatternSet &patterns,
+                                const LoweringOptions &options) {
+  patterns.add<LowerScoreRows>(converter, patterns.getContext(), options);
+  patterns.add<LowerMaskRows>(converter, patterns.getContext());
+}
