@@ -1,8 +1,7 @@
 // tile-schedule: tile sizes, warps and stages that fit the profile, best first by the cost model.
 #include "passes/Passes.h"
 
-#include "passes/CostModel.h"
-#include "passes/TargetOptions.h"
+#include "passes/ScheduleFit.h"
 #include "llvm/ADT/SetVector.h"
 
 namespace mlac {
@@ -20,28 +19,20 @@ struct Candidate {
   int64_t sharedBytes, registers;
   bool merges; // there is room for the groups' merge
   double cost; // cycles of one SM for every cached token, all row tiles of a request included
-};
 
-/// Values that a hint leaves open.
-SmallVector<int64_t> choices(DictionaryAttr hints, StringRef name, ArrayRef<int64_t> open) {
-  if (hints)
-    if (auto fixed = hints.getAs<IntegerAttr>(name))
-      return {fixed.getInt()};
-  return SmallVector<int64_t>(open);
-}
+  ScheduleNeed need() const { return {schedule, sharedBytes, registers, schedule.getThreads()}; }
+};
 
 struct Schedule : mlac::impl::ScheduleBase<Schedule> {
   using ScheduleBase::ScheduleBase;
 
   void runOnOperation() override {
-    FailureOr<TargetChoice> choice = resolveTarget(getOperation().getLoc(), target, profile, ptx);
-    if (failed(choice))
+    FailureOr<TargetChoice> resolved = resolveTarget(getOperation().getLoc(), target, profile, ptx);
+    if (failed(resolved))
       return signalPassFailure();
-    limits = choice->profile;
+    choice = *resolved;
     if (sharedLimit > 0)
-      limits.sharedPerBlock = sharedLimit;
-    instructionTarget = choice->target;
-    ptxVersion = choice->ptx;
+      choice.profile.sharedPerBlock = sharedLimit;
     for (auto kernel : getOperation().getOps<tile::KernelOp>())
       if (!kernel.isPrefill() && !kernel.getOps<tile::ItemsOp>().empty() && failed(schedule(kernel)))
         signalPassFailure();
@@ -71,7 +62,7 @@ struct Schedule : mlac::impl::ScheduleBase<Schedule> {
     auto attr = tile::ScheduleAttr::get(&getContext(), n[0], n[1], n[2], n[3], n[4], n[5]);
     int64_t rows = n[0];
     int64_t rowTiles = (packed + rows - 1) / rows;
-    TileCost tile = costOfTile(shape, attr, limits);
+    TileCost tile = costOfTile(shape, attr, choice.profile);
     // Where memory decides anyway, the schedule that asks least of the SM.
     double cost = (tile.cycles() + 0.1 * tile.issue) * double(rowTiles) / double(attr.getBlockTokens());
     SharedLayout layout = layoutShared(shape, attr);
@@ -79,19 +70,13 @@ struct Schedule : mlac::impl::ScheduleBase<Schedule> {
     return {attr, layout.bytes, estimateRegisters(shape, attr), merges, cost};
   }
 
-  bool fits(const Candidate &candidate) const {
-    int64_t threads = candidate.schedule.getThreads();
-    int64_t registers = std::min(limits.registersPerThread, limits.registersPerSM / threads);
-    return candidate.merges && candidate.sharedBytes <= limits.sharedPerBlock && candidate.registers <= registers &&
-           threads <= limits.threadsPerBlock;
-  }
-
   LogicalResult schedule(tile::KernelOp kernel) {
     KernelShape shape = shapeOf(kernel);
-    if (failed(checkInstructions(kernel, shape)))
+    if (failed(checkInstructions(kernel, shape.cache.getElementType(), choice)))
       return failure();
     SmallVector<Candidate> all = enumerate(kernel, shape), fitting;
-    llvm::copy_if(all, std::back_inserter(fitting), [&](const Candidate &c) { return fits(c); });
+    llvm::copy_if(all, std::back_inserter(fitting),
+                  [&](const Candidate &c) { return c.merges && fits(c.need(), choice.profile); });
     if (fitting.empty())
       return reportNoFit(kernel, all);
     SmallVector<const Candidate *> ranked;
@@ -100,13 +85,10 @@ struct Schedule : mlac::impl::ScheduleBase<Schedule> {
     llvm::sort(ranked, [](auto *a, auto *b) { return std::tie(a->cost, a) < std::tie(b->cost, b); });
     if (candidates > 0)
       return list(kernel, ranked), success();
-    const Candidate &best = choose(kernel, ranked);
+    const Candidate &best = pick(kernel, ranked);
     apply(kernel, best.schedule);
-    TileCost cost = costOfTile(shape, best.schedule, limits);
-    kernel.emitRemark() << "schedule of " << kernel.getSymName() << ": " << best.schedule << ", " << best.sharedBytes
-                        << " of " << limits.sharedPerBlock << " bytes of shared memory, bound by " << cost.bound()
-                        << " (" << int64_t(cost.cycles()) << " cycles a tile of " << best.schedule.getBlockTokens()
-                        << " tokens) on " << StringRef(limits.name) << " [schedule-choice]";
+    remarkOnChoice(kernel, best.need(), costOfTile(shape, best.schedule, choice.profile), best.schedule.getBlockTokens(),
+                   choice.profile);
     return success();
   }
 
@@ -119,7 +101,7 @@ struct Schedule : mlac::impl::ScheduleBase<Schedule> {
   }
 
   /// The schedule that was tuned for this kernel, or the model's first.
-  const Candidate &choose(tile::KernelOp kernel, ArrayRef<const Candidate *> ranked) {
+  const Candidate &pick(tile::KernelOp kernel, ArrayRef<const Candidate *> ranked) {
     auto tuned = dyn_cast_or_null<tile::ScheduleAttr>(kernel->removeAttr("tile.tuned"));
     if (!tuned)
       return *ranked.front();
@@ -127,20 +109,8 @@ struct Schedule : mlac::impl::ScheduleBase<Schedule> {
     if (found != ranked.end())
       return **found;
     kernel.emitWarning() << "the tuned schedule of " << kernel.getSymName() << ", " << tuned << ", is not among those that fit "
-                         << StringRef(limits.name) << "; the cost model chooses [schedule-tuned]";
+                         << StringRef(choice.profile.name) << "; the cost model chooses [schedule-tuned]";
     return *ranked.front();
-  }
-
-  /// The declared types need a conversion and a matrix instruction that the target has.
-  LogicalResult checkInstructions(tile::KernelOp kernel, const KernelShape &shape) {
-    Element storage = elementOf(shape.cache.getElementType()), compute = elementOf(shape.compute);
-    if (!findConversion(storage, compute))
-      return kernel.emitError() << "no conversion from " << shape.cache.getElementType() << " to " << shape.compute
-                                << " [target-conversion]";
-    if (!findMma(compute, instructionTarget, ptxVersion))
-      return kernel.emitError() << StringRef(instructionTarget.name) << " has no matrix instruction for "
-                                << shape.compute << " [target-mma]";
-    return success();
   }
 
   LogicalResult reportNoFit(tile::KernelOp kernel, ArrayRef<Candidate> all) {
@@ -149,45 +119,18 @@ struct Schedule : mlac::impl::ScheduleBase<Schedule> {
                                    "of two from 16, stages 2 to 8 [schedule-fit]";
     const Candidate &least = *llvm::min_element(
         all, [](const Candidate &a, const Candidate &b) { return a.sharedBytes < b.sharedBytes; });
-    InFlightDiagnostic diag =
-        kernel.emitError() << "no schedule fits " << StringRef(limits.name) << ": the smallest, " << least.schedule
-                           << ", needs " << least.sharedBytes << " bytes of shared memory and about " << least.registers
-                           << " registers a thread; available are " << limits.sharedPerBlock << " bytes and "
-                           << std::min(limits.registersPerThread, limits.registersPerSM / least.schedule.getThreads())
-                           << " registers [schedule-fit]";
-    diag.attachNote(kernel.getLoc()) << "fewer rows, tokens or stages need less: remove or lower the kernel's hints";
-    return failure();
+    return mlac::reportNoFit(kernel, least.need(), choice.profile);
   }
 
-  /// Closes the open sizes: rows and tokens.
   void apply(tile::KernelOp kernel, tile::ScheduleAttr attr) {
     kernel.setScheduleAttr(attr);
-    auto close = [&](Value value, bool ofTokens) {
-      auto type = dyn_cast<tile::TileType>(value.getType());
-      if (!type)
-        return;
-      SmallVector<int64_t> shape(type.getShape());
-      if (ShapedType::isDynamic(shape[0]))
-        shape[0] = ofTokens ? attr.getTokens() : attr.getRows();
-      if (ShapedType::isDynamic(shape[1]))
-        shape[1] = attr.getTokens();
-      value.setType(type.withShape(shape));
-    };
-    kernel.walk([&](Operation *op) {
-      for (Value result : op->getResults())
-        close(result, isa<tile::LoadOp, tile::SliceOp>(op));
-      for (Region &region : op->getRegions())
-        for (BlockArgument argument : region.getArguments())
-          close(argument, false);
-    });
+    closeSizes(kernel, attr.getRows(), attr.getTokens());
     std::string combine = (kernel.getSymName() + "_combine").str();
     if (auto other = getOperation().lookupSymbol<tile::KernelOp>(combine))
       other.walk([&](tile::CombineOp op) { op.setRows(attr.getRows()); });
   }
 
-  Profile limits;
-  Target instructionTarget;
-  int ptxVersion = 0;
+  TargetChoice choice;
 };
 
 } // namespace

@@ -1,7 +1,7 @@
 // mlac-spread-copies: asynchronous copies between matrix products.
 //
 // A burst of copies fills the load-store unit's queue, and the warp that issues it stands still. Handed out
-// one by one between the products that follow, they cost the slots that they take and nothing more.
+// a few at a time between the products that follow, they cost little more than the slots that they take.
 #include "passes/Passes.h"
 
 #include "codegen/Instructions.h"
@@ -144,22 +144,19 @@ void sinkValues(const Batch &batch) {
   }
 }
 
-bool isPrefill(Operation *op) {
-  auto function = isa<LLVM::LLVMFuncOp>(op) ? cast<LLVM::LLVMFuncOp>(op) : op->getParentOfType<LLVM::LLVMFuncOp>();
-  return function && function->hasAttr("prefill_schedule");
-}
-
 struct SpreadCopies : mlac::impl::SpreadCopiesBase<SpreadCopies> {
   void runOnOperation() override {
-    getOperation().walk([](Block *block) {
+    for (auto function : getOperation().getOps<LLVM::LLVMFuncOp>())
       // Prefill has no registers to spare, and was not measured with its copies spread.
-      if (isPrefill(block->getParentOp()))
-        return;
-      for (const Batch &batch : batchesOf(*block)) {
-        spread(batch);
-        sinkValues(batch);
-      }
-    });
+      if (!function->hasAttr("prefill_schedule"))
+        function.walk(spreadIn);
+  }
+
+  static void spreadIn(Block *block) {
+    for (const Batch &batch : batchesOf(*block)) {
+      spread(batch);
+      sinkValues(batch);
+    }
   }
 };
 

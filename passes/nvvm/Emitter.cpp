@@ -45,6 +45,7 @@ Value Emitter::equal(Value a, int64_t b) {
 }
 Value Emitter::both(Value a, Value b) { return arith::AndIOp::create(builder, loc, a, b); }
 Value Emitter::minS(Value a, Value b) { return arith::MinSIOp::create(builder, loc, a, b); }
+Value Emitter::maxS(Value a, Value b) { return arith::MaxSIOp::create(builder, loc, a, b); }
 Value Emitter::widen(Value a) { return arith::ExtSIOp::create(builder, loc, i64(), a); }
 Value Emitter::widenUnsigned(Value a) { return arith::ExtUIOp::create(builder, loc, i64(), a); }
 Value Emitter::narrow(Value a) { return arith::TruncIOp::create(builder, loc, i32(), a); }

@@ -55,6 +55,7 @@ public:
   Value equal(Value a, int64_t b);
   Value both(Value a, Value b);
   Value minS(Value a, Value b);
+  Value maxS(Value a, Value b);
   Value widen(Value a);         // i32 to i64, signed
   Value widenUnsigned(Value a); // i32 to i64
   Value narrow(Value a);        // i64 to i32

@@ -68,6 +68,10 @@ struct ItemView {
   explicit ItemView(ValueRange v)
       : request(v[0]), rowBegin(v[1]), tileBegin(v[2]), tileEnd(v[3]), slot(v[4]), queryBegin(v[5]), rows(v[6]),
         kvLen(v[7]), head(v[8]), kvBegin(v[9]), index(v[10]), last(v[11]) {}
+  static constexpr int64_t kRegisters = 12;
+  llvm::SmallVector<Value> pack() const {
+    return {request, rowBegin, tileBegin, tileEnd, slot, queryBegin, rows, kvLen, head, kvBegin, index, last};
+  }
 };
 
 /// The stream of tiles that a block copies: next item and last of the block; of the present item the request, the tile, the
@@ -75,6 +79,7 @@ struct ItemView {
 struct CursorView {
   Value next, last, request, tile, tileEnd, kvLen;
   explicit CursorView(ValueRange v) : next(v[0]), last(v[1]), request(v[2]), tile(v[3]), tileEnd(v[4]), kvLen(v[5]) {}
+  static constexpr int64_t kRegisters = 6;
   llvm::SmallVector<Value> pack() const { return {next, last, request, tile, tileEnd, kvLen}; }
 };
 
@@ -135,7 +140,28 @@ struct LoweringOptions {
 /// Emits GridLaunch or GridWait where the target has them.
 void orderGrids(Emitter &e, Instr op, const LoweringOptions &options);
 
+/// Accumulators times each row's factor, that of register i being factors[factorOf(i)]; skipped by warps all of whose factors
+/// are 1.
+llvm::SmallVector<Value> rescaled(Emitter &e, ValueRange accumulators, ValueRange factors,
+                                  llvm::function_ref<int64_t(int64_t)> factorOf);
+
 //===-- Pattern families, one file each ----------------------------------------------------------------===//
+
+/// A pattern that multiplies in the kernel's compute type.
+template <typename OpT>
+struct ProductPattern : mlir::OpConversionPattern<OpT> {
+  ProductPattern(TileTypeConverter &converter, mlir::MLIRContext *context, const LoweringOptions &options)
+      : mlir::OpConversionPattern<OpT>(converter, context), options(options) {}
+
+  /// The target's matrix instruction.
+  mlir::FailureOr<Instr> productOf(OpT op) const {
+    if (const MmaRow *mma = findMma(computeOf(op), options.target, options.ptx))
+      return mma->op;
+    return op.emitError() << "the target has no matrix instruction for these operands [target-mma]", mlir::failure();
+  }
+
+  LoweringOptions options;
+};
 
 void populateStructure(TileTypeConverter &, mlir::RewritePatternSet &, const LoweringOptions &);
 void populateStream(TileTypeConverter &, mlir::RewritePatternSet &);

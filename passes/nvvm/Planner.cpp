@@ -40,11 +40,9 @@ public:
 private:
   //===-- Pieces --===//
 
-  Value lessOrEqual(Value a, Value b) { return e.select(e.less(b, a), e.boolean(false), e.boolean(true)); }
   Value either(Value a, Value b) { return e.bitOr(a, b); }
   Value isNot(Value a) { return e.select(a, e.boolean(false), e.boolean(true)); }
   Value asNumber(Value flag) { return e.select(flag, e.i64(1), e.i64(0)); }
-  Value maxS(Value a, Value b) { return e.select(e.less(a, b), b, a); }
   Value div(Value a, Value b) { return arith::DivSIOp::create(e.builder, e.loc, a, b); }
   Value rem(Value a, Value b) { return arith::RemSIOp::create(e.builder, e.loc, a, b); }
   Value ceilDiv(Value a, int64_t b) { return e.divU(e.add(a, b - 1), b); }
@@ -168,7 +166,7 @@ private:
   Value advance(Value request, Value unit) {
     return whileTrue(
                e, {request},
-               [&](ValueRange r) { return lessOrEqual(unitFirst.load(e, e.add(r[0], 1)), unit); },
+               [&](ValueRange r) { return e.lessOrEqual(unitFirst.load(e, e.add(r[0], 1)), unit); },
                [&](ValueRange r) -> Values { return {e.add(r[0], 1)}; })
         .front();
   }
@@ -186,12 +184,12 @@ private:
     if (causal) {
       Value rowEnd = e.minS(e.add(rowBeginOf(request, unit), rows), e.mul(queries, heads));
       Value lastToken = e.divU(e.add(rowEnd, -1), heads);
-      visible = e.minS(maxS(e.add(lastToken, e.add(e.sub(kvLen, queries), 1)), e.i32(0)), kvLen);
+      visible = e.minS(e.maxS(e.add(lastToken, e.add(e.sub(kvLen, queries), 1)), e.i32(0)), kvLen);
     }
     if (window) {
       Value position = e.add(e.divU(rowBeginOf(request, unit), heads), e.sub(kvLen, queries));
       // In 64 bits: a window may be longer than any context.
-      Value before = maxS(e.add(e.widen(position), -*window), e.i64(0));
+      Value before = e.maxS(e.add(e.widen(position), -*window), e.i64(0));
       hidden = e.narrow(e.minS(before, e.widen(kvLen)));
     }
     Value end = ceilDiv(visible, tokens), first = e.minS(e.divU(hidden, tokens), end);
@@ -201,13 +199,13 @@ private:
   /// Where each unit starts on the line; an empty unit is one long, since it still has an output to write.
   void listUnits() {
     Run run = runOf(unitCount);
-    Value splitting = e.less(e.i32(0), batch.leastPiece), least = e.widen(maxS(batch.leastPiece, e.i32(1)));
+    Value splitting = e.less(e.i32(0), batch.leastPiece), least = e.widen(e.maxS(batch.leastPiece, e.i32(1)));
     Values own = forEach(
         e, run.begin, run.end, {requestOf(run.begin), e.i64(0), e.i64(0)}, [&](Value unit, ValueRange carried) -> Values {
           Value request = advance(carried[0], unit);
-          Value length = e.widen(maxS(tilesOf(request, unit).count, e.i32(1)));
+          Value length = e.widen(e.maxS(tilesOf(request, unit).count, e.i32(1)));
           unitStart.store(e, length, unit);
-          Value pieces = e.select(splitting, maxS(div(length, least), e.i64(1)), e.i64(1));
+          Value pieces = e.select(splitting, e.maxS(div(length, least), e.i64(1)), e.i64(1));
           return {request, e.add(carried[1], length), e.add(carried[2], pieces)};
         });
     Sums sums = sum({own[1], own[2]});
@@ -232,7 +230,7 @@ private:
       reach = e.minS(reach, e.i32(std::min<int64_t>(most, std::numeric_limits<int32_t>::max())));
     }
     Value tiles = ceilDiv(reach, tokens);
-    return e.widen(maxS(ceilDiv(tiles, ::mla::fixedPieces), e.i32(::mla::leastFixedPiece)));
+    return e.widen(e.maxS(ceilDiv(tiles, ::mla::fixedPieces), e.i32(::mla::leastFixedPiece)));
   }
 
   //===-- Cuts --===//
@@ -251,14 +249,14 @@ private:
                 },
                 [&]() -> Values {
                   Value least = e.select(e.less(e.i32(0), batch.leastPiece), e.widen(batch.leastPiece), lineLength);
-                  Value stays = e.both(lessOrEqual(least, before), lessOrEqual(least, behind));
-                  return {e.select(stays, position, e.select(lessOrEqual(before, behind), start, end))};
+                  Value stays = e.both(e.lessOrEqual(least, before), e.lessOrEqual(least, behind));
+                  return {e.select(stays, position, e.select(e.lessOrEqual(before, behind), start, end))};
                 })
         .front();
   }
 
   void cutLine() {
-    Value count = e.narrow(e.minS(e.widen(batch.blocks), sensiblePieces)), wide = maxS(e.widen(count), e.i64(1));
+    Value count = e.narrow(e.minS(e.widen(batch.blocks), sensiblePieces)), wide = e.maxS(e.widen(count), e.i64(1));
     Value quotient = div(lineLength, wide), remainder = rem(lineLength, wide);
     Run run = runOf(count);
     forEach(e, run.begin, run.end, {}, [&](Value i, ValueRange) -> Values {
@@ -315,7 +313,7 @@ private:
         },
         [&]() -> Values { return {piece.unitEnd}; })[0];
     piece.end = e.minS(end, atMost);
-    Value starts = lessOrEqual(begin, piece.unitStart), ends = lessOrEqual(piece.unitEnd, piece.end);
+    Value starts = e.lessOrEqual(begin, piece.unitStart), ends = e.lessOrEqual(piece.unitEnd, piece.end);
     piece.whole = e.both(starts, ends);
     piece.opens = e.both(starts, isNot(ends));
     piece.closes = e.both(ends, isNot(starts));
@@ -360,7 +358,7 @@ private:
           if (writing)
             writeItem(place, piece);
           auto count = [&](Value number, Value flag) { return e.add(number, e.select(flag, e.i32(1), e.i32(0))); };
-          Value unit = count(place.unit, lessOrEqual(piece.unitEnd, piece.end));
+          Value unit = count(place.unit, e.lessOrEqual(piece.unitEnd, piece.end));
           return {piece.end, unit, place.request, e.add(place.items, 1), count(place.slots, isNot(piece.whole)),
                   count(place.merges, piece.opens)};
         });

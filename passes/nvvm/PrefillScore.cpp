@@ -93,24 +93,21 @@ private:
   SmallVector<SmallVector<Value>> operands;
 };
 
-struct LowerScoreRows : OpConversionPattern<tile::ScoreRowsOp> {
-  LowerScoreRows(TileTypeConverter &converter, MLIRContext *context, const LoweringOptions &options)
-      : OpConversionPattern(converter, context), options(options) {}
+struct LowerScoreRows : ProductPattern<tile::ScoreRowsOp> {
+  using ProductPattern::ProductPattern;
 
   LogicalResult matchAndRewrite(tile::ScoreRowsOp op, OneToNOpAdaptor adaptor,
                                 ConversionPatternRewriter &rewriter) const override {
-    const MmaRow *mma = findMma(computeOf(op), options.target, options.ptx);
-    if (!mma)
-      return op.emitError() << "the target has no matrix instruction for these operands [target-mma]";
+    FailureOr<Instr> mma = productOf(op);
+    if (failed(mma))
+      return failure();
     Emitter e(rewriter, op);
     RowScorer scorer(e, op, adaptor.getQuery().front(), adaptor.getRing().front(), adaptor.getStage().front(),
-                     mma->op);
+                     *mma);
     SmallVector<SmallVector<Value>> results{scorer.run()};
     rewriter.replaceOpWithMultiple(op, std::move(results));
     return success();
   }
-
-  LoweringOptions options;
 };
 
 /// Hides tokens in the tiles that need it: those at the end of the request's tokens and, with a causal mask,

@@ -78,49 +78,33 @@ private:
   Value values;
 };
 
-struct LowerWeighRows : OpConversionPattern<tile::WeighRowsOp> {
-  LowerWeighRows(TileTypeConverter &converter, MLIRContext *context, const LoweringOptions &options)
-      : OpConversionPattern(converter, context), options(options) {}
+struct LowerWeighRows : ProductPattern<tile::WeighRowsOp> {
+  using ProductPattern::ProductPattern;
 
   LogicalResult matchAndRewrite(tile::WeighRowsOp op, OneToNOpAdaptor adaptor,
                                 ConversionPatternRewriter &rewriter) const override {
-    const MmaRow *mma = findMma(computeOf(op), options.target, options.ptx);
-    if (!mma)
-      return op.emitError() << "the target has no matrix instruction for these operands [target-mma]";
+    FailureOr<Instr> mma = productOf(op);
+    if (failed(mma))
+      return failure();
     Emitter e(rewriter, op);
     RowWeigher weigher(e, op, adaptor.getAccumulator(), adaptor.getProbs(), adaptor.getRing().front(),
-                       adaptor.getStage().front(), mma->op);
+                       adaptor.getStage().front(), *mma);
     SmallVector<SmallVector<Value>> results{weigher.run()};
     rewriter.replaceOpWithMultiple(op, std::move(results));
     return success();
   }
-
-  LoweringOptions options;
 };
 
-/// Accumulators times each row's shrink factor; skipped by warps none of whose rows shrink.
 struct LowerRescaleRows : OpConversionPattern<tile::RescaleRowsOp> {
   using OpConversionPattern::OpConversionPattern;
 
   LogicalResult matchAndRewrite(tile::RescaleRowsOp op, OneToNOpAdaptor adaptor,
                                 ConversionPatternRewriter &rewriter) const override {
     Emitter e(rewriter, op);
-    ValueRange factors = adaptor.getShrink();
     int64_t perBlock = op.getAccumulator().getType().getShape()[1] / 2;
-    Value changed = e.boolean(false);
-    for (Value factor : factors)
-      changed = e.bitOr(changed, e.notEqualF(factor, e.f32(1.0)));
-    SmallVector<Value> before(adaptor.getAccumulator());
-    SmallVector<Value> after = e.choose(
-        e.call1(Instr::VoteAny, {e.i32(-1), changed}),
-        [&] {
-          SmallVector<Value> scaled;
-          for (auto [index, value] : llvm::enumerate(before))
-            scaled.push_back(e.mulF(value, factors[int64_t(index) / perBlock * 2 + int64_t(index) % 4 / 2]));
-          return scaled;
-        },
-        [&] { return before; });
-    SmallVector<SmallVector<Value>> results{std::move(after)};
+    SmallVector<SmallVector<Value>> results{rescaled(e, adaptor.getAccumulator(), adaptor.getShrink(), [&](int64_t i) {
+      return i / perBlock * 2 + i % 4 / 2;
+    })};
     rewriter.replaceOpWithMultiple(op, std::move(results));
     return success();
   }

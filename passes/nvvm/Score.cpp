@@ -143,24 +143,21 @@ private:
   SmallVector<SmallVector<Value>> operands;
 };
 
-struct LowerScore : OpConversionPattern<tile::ScoreOp> {
-  LowerScore(TileTypeConverter &converter, MLIRContext *context, const LoweringOptions &options)
-      : OpConversionPattern(converter, context), options(options) {}
+struct LowerScore : ProductPattern<tile::ScoreOp> {
+  using ProductPattern::ProductPattern;
 
   LogicalResult matchAndRewrite(tile::ScoreOp op, OneToNOpAdaptor adaptor,
                                 ConversionPatternRewriter &rewriter) const override {
-    const MmaRow *mma = findMma(computeOf(op), options.target, options.ptx);
-    if (!mma)
-      return op.emitError() << "the target has no matrix instruction for these operands [target-mma]";
+    FailureOr<Instr> mma = productOf(op);
+    if (failed(mma))
+      return failure();
     Emitter e(rewriter, op);
     ScoreEmitter emitter(e, op, adaptor.getQuery().front(), adaptor.getRing().front(), adaptor.getStage().front(),
-                         mma->op);
+                         *mma);
     SmallVector<SmallVector<Value>> results{emitter.run()};
     rewriter.replaceOpWithMultiple(op, std::move(results));
     return success();
   }
-
-  LoweringOptions options;
 };
 
 } // namespace

@@ -1,5 +1,6 @@
 // The stream of KV tiles that a block copies. It runs ahead of what the block computes, over the ends of items: the next
 // item's first tiles are under way while this one's results are stored.
+#include "passes/nvvm/Loops.h"
 #include "passes/nvvm/Lowering.h"
 
 #include "runtime/Abi.h"
@@ -37,26 +38,17 @@ namespace {
 
 /// The cursor itself where it stands on a tile, else on the first tile of the next item that has any. Past the last item
 /// the tile stays at the end of its range, so that no row is valid.
-SmallVector<Value> settle(Emitter &e, const PlanView &plan, const CursorView &cursor) {
-  SmallVector<Value> fields = cursor.pack();
-  auto before = [&](OpBuilder &, Location, ValueRange values) {
+Values settle(Emitter &e, const PlanView &plan, const CursorView &cursor) {
+  auto ended = [&](ValueRange values) {
     CursorView at(values);
-    Value ended = e.lessOrEqual(at.tileEnd, at.tile);
-    scf::ConditionOp::create(e.builder, e.loc, e.both(ended, e.less(at.next, at.last)), values);
+    return e.both(e.lessOrEqual(at.tileEnd, at.tile), e.less(at.next, at.last));
   };
-  auto after = [&](OpBuilder &, Location, ValueRange values) {
+  auto nextItem = [&](ValueRange values) {
     CursorView at(values);
     ItemView item(loadItem(e, plan, at.next, at.last));
-    at.request = item.request;
-    at.tile = item.tileBegin;
-    at.tileEnd = item.tileEnd;
-    at.kvLen = item.kvLen;
-    at.next = e.add(at.next, 1);
-    scf::YieldOp::create(e.builder, e.loc, at.pack());
+    return CursorView(Values{e.add(at.next, 1), at.last, item.request, item.tileBegin, item.tileEnd, item.kvLen}).pack();
   };
-  OpBuilder::InsertionGuard guard(e.builder);
-  auto loop = scf::WhileOp::create(e.builder, e.loc, TypeRange(ValueRange(fields)), fields, before, after);
-  return SmallVector<Value>(loop.getResults());
+  return whileTrue(e, cursor.pack(), ended, nextItem);
 }
 
 struct LowerStream : OpConversionPattern<tile::StreamOp> {
@@ -96,7 +88,7 @@ struct LowerFirstItem : OpConversionPattern<tile::FirstItemOp> {
     auto [begin, end] = blockItems(e, plan);
     SmallVector<SmallVector<Value>> results{e.choose(
         e.less(begin, end), [&] { return loadItem(e, plan, begin, end); },
-        [&] { return SmallVector<Value>(12, e.i32(0)); })};
+        [&] { return SmallVector<Value>(ItemView::kRegisters, e.i32(0)); })};
     rewriter.replaceOpWithMultiple(op, std::move(results));
     return success();
   }
@@ -110,9 +102,9 @@ struct LowerNextItem : OpConversionPattern<tile::NextItemOp> {
     Emitter e(rewriter, op);
     ItemView item(adaptor.getItem());
     Value next = e.add(item.index, 1), exists = e.less(next, item.last);
-    SmallVector<Value> fields = loadItem(e, PlanView(adaptor.getPlan()), e.select(exists, next, item.index), item.last);
-    fields[6] = e.select(exists, fields[6], e.i32(0));
-    SmallVector<SmallVector<Value>> results{std::move(fields)};
+    ItemView after(loadItem(e, PlanView(adaptor.getPlan()), e.select(exists, next, item.index), item.last));
+    after.rows = e.select(exists, after.rows, e.i32(0));
+    SmallVector<SmallVector<Value>> results{after.pack()};
     rewriter.replaceOpWithMultiple(op, std::move(results));
     return success();
   }

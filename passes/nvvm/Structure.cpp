@@ -96,6 +96,14 @@ struct LowerReturn : OpConversionPattern<tile::ReturnOp> {
 
 //===-- Work items -------------------------------------------------------------------------------------===//
 
+/// The registers of several values, one after another.
+SmallVector<Value> flatten(ArrayRef<ValueRange> values) {
+  SmallVector<Value> registers;
+  for (ValueRange value : values)
+    llvm::append_range(registers, value);
+  return registers;
+}
+
 struct LowerItems : OpConversionPattern<tile::ItemsOp> {
   LowerItems(TypeConverter &converter, MLIRContext *context, const LoweringOptions &options)
       : OpConversionPattern(converter, context), options(options) {}
@@ -112,9 +120,7 @@ struct LowerItems : OpConversionPattern<tile::ItemsOp> {
     if (failed(typeConverter->convertSignatureArgs(body->getArgumentTypes(), signature)))
       return failure();
     body = rewriter.applySignatureConversion(body, signature, typeConverter);
-    SmallVector<Value> inits;
-    for (ValueRange registers : adaptor.getInits())
-      llvm::append_range(inits, registers);
+    SmallVector<Value> inits = flatten(adaptor.getInits());
     auto loop = scf::ForOp::create(rewriter, e.loc, begin, end, e.i32(1), inits);
     rewriter.setInsertionPointToStart(loop.getBody());
     auto load = scheduleOf(op) ? loadItem : loadPrefillItem;
@@ -141,10 +147,7 @@ struct LowerYield : OpConversionPattern<tile::YieldOp> {
   using OpConversionPattern::OpConversionPattern;
   LogicalResult matchAndRewrite(tile::YieldOp op, OneToNOpAdaptor adaptor,
                                 ConversionPatternRewriter &rewriter) const override {
-    SmallVector<Value> values;
-    for (ValueRange registers : adaptor.getValues())
-      llvm::append_range(values, registers);
-    rewriter.replaceOpWithNewOp<scf::YieldOp>(op, values);
+    rewriter.replaceOpWithNewOp<scf::YieldOp>(op, flatten(adaptor.getValues()));
     return success();
   }
 };

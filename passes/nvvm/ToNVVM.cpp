@@ -49,7 +49,7 @@ TileTypeConverter::TileTypeConverter(MLIRContext *context) {
     return success();
   });
   addConversion([i32](tile::ItemType, SmallVectorImpl<Type> &results) -> std::optional<LogicalResult> {
-    results.append(12, i32);
+    results.append(ItemView::kRegisters, i32);
     return success();
   });
   addConversion([i32](tile::PiecesType type, SmallVectorImpl<Type> &results) -> std::optional<LogicalResult> {
@@ -57,7 +57,7 @@ TileTypeConverter::TileTypeConverter(MLIRContext *context) {
     return success();
   });
   addConversion([i32](tile::CursorType, SmallVectorImpl<Type> &results) -> std::optional<LogicalResult> {
-    results.append(6, i32);
+    results.append(CursorView::kRegisters, i32);
     return success();
   });
   addConversion([](tile::AddressType type, SmallVectorImpl<Type> &results) -> std::optional<LogicalResult> {
@@ -169,6 +169,23 @@ Value loadHeadValue(Emitter &e, Value values, Value head) {
 void orderGrids(Emitter &e, Instr op, const LoweringOptions &options) {
   if (get(op).legalOn(options.target, options.ptx))
     e.call(op, {});
+}
+
+SmallVector<Value> rescaled(Emitter &e, ValueRange accumulators, ValueRange factors,
+                            function_ref<int64_t(int64_t)> factorOf) {
+  Value changed = e.boolean(false);
+  for (Value factor : factors)
+    changed = e.bitOr(changed, e.notEqualF(factor, e.f32(1.0)));
+  SmallVector<Value> before(accumulators);
+  return e.choose(
+      e.call1(Instr::VoteAny, {e.i32(-1), changed}),
+      [&] {
+        SmallVector<Value> scaled;
+        for (auto [index, value] : llvm::enumerate(before))
+          scaled.push_back(e.mulF(value, factors[factorOf(int64_t(index))]));
+        return scaled;
+      },
+      [&] { return before; });
 }
 
 void storeLse(Emitter &e, const HeadsView &lse, Value token, Value head, Value lse2, mla::LseBase base) {

@@ -129,27 +129,23 @@ private:
   Value values, probs;
 };
 
-struct LowerWeigh : OpConversionPattern<tile::WeighOp> {
-  LowerWeigh(TileTypeConverter &converter, MLIRContext *context, const LoweringOptions &options)
-      : OpConversionPattern(converter, context), options(options) {}
+struct LowerWeigh : ProductPattern<tile::WeighOp> {
+  using ProductPattern::ProductPattern;
 
   LogicalResult matchAndRewrite(tile::WeighOp op, OneToNOpAdaptor adaptor,
                                 ConversionPatternRewriter &rewriter) const override {
-    const MmaRow *mma = findMma(computeOf(op), options.target, options.ptx);
-    if (!mma)
-      return op.emitError() << "the target has no matrix instruction for these operands [target-mma]";
+    FailureOr<Instr> mma = productOf(op);
+    if (failed(mma))
+      return failure();
     Emitter e(rewriter, op);
     WeighEmitter emitter(e, op, SmallVector<Value>(adaptor.getAccumulator()), adaptor.getProbs().front(),
-                         adaptor.getRing().front(), adaptor.getStage().front(), mma->op);
+                         adaptor.getRing().front(), adaptor.getStage().front(), *mma);
     SmallVector<SmallVector<Value>> results{emitter.run()};
     rewriter.replaceOpWithMultiple(op, std::move(results));
     return success();
   }
-
-  LoweringOptions options;
 };
 
-/// Accumulators times each row's shrink factor; skipped by warps whose rows all keep their maximum.
 struct LowerRescale : OpConversionPattern<tile::RescaleOp> {
   using OpConversionPattern::OpConversionPattern;
 
@@ -157,21 +153,9 @@ struct LowerRescale : OpConversionPattern<tile::RescaleOp> {
                                 ConversionPatternRewriter &rewriter) const override {
     Emitter e(rewriter, op);
     int64_t rowTiles = scheduleOf(op).getRows() / 8;
-    ValueRange factors = adaptor.getShrink();
-    Value changed = e.boolean(false);
-    for (Value factor : factors)
-      changed = e.bitOr(changed, e.notEqualF(factor, e.f32(1.0)));
-    SmallVector<Value> before(adaptor.getAccumulator());
-    SmallVector<Value> after = e.choose(
-        e.call1(Instr::VoteAny, {e.i32(-1), changed}),
-        [&] {
-          SmallVector<Value> scaled;
-          for (auto [index, value] : llvm::enumerate(before))
-            scaled.push_back(e.mulF(value, factors[index / 4 % rowTiles * 2 + index % 2]));
-          return scaled;
-        },
-        [&] { return before; });
-    SmallVector<SmallVector<Value>> results{std::move(after)};
+    SmallVector<SmallVector<Value>> results{rescaled(e, adaptor.getAccumulator(), adaptor.getShrink(), [&](int64_t i) {
+      return i / 4 % rowTiles * 2 + i % 2;
+    })};
     rewriter.replaceOpWithMultiple(op, std::move(results));
     return success();
   }

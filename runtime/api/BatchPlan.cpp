@@ -85,17 +85,22 @@ static void requireRoom(const char *what, const char *capacity, int64_t count, i
                 fmt::format("at most {} {}", most, capacity), "prepare a plan of a larger capacity");
 }
 
-static PlanRequest requestOf(const Config &config, const Lengths &lengths) {
+PlanRequest splitOf(const Config &config) {
   PlanRequest request;
+  request.blocks = config.blocks;
+  request.split = config.split;
+  request.fixedPieces = config.deterministic == Deterministic::batch;
+  return request;
+}
+
+static PlanRequest requestOf(const Config &config, const Lengths &lengths) {
+  PlanRequest request = splitOf(config);
   request.qIndptr = lengths.qIndptr;
   request.kvLen = lengths.kvLen;
   request.pageSize = lengths.pageSize;
   request.tableColumns = lengths.tableColumns;
   request.pages = lengths.pages;
   request.cacheIndptr = lengths.cacheIndptr;
-  request.blocks = config.blocks;
-  request.split = config.split;
-  request.fixedPieces = config.deterministic == Deterministic::batch;
   return request;
 }
 

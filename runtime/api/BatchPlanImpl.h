@@ -54,4 +54,7 @@ private:
   void launch(const Binding &binding, Launch &launch, Words &values, Stream stream);
 };
 
+/// A request of no lengths yet, split as the configuration says.
+PlanRequest splitOf(const Config &config);
+
 } // namespace mla

@@ -76,13 +76,10 @@ void BatchPlan::Impl::checkDevice() {
 //===-- Planning --===//
 
 PlanRequest BatchPlan::Impl::deviceRequest(const DeviceLengths &lengths) const {
-  PlanRequest request;
+  PlanRequest request = splitOf(config);
   request.pageSize = lengths.pageSize;
   request.tableColumns = lengths.tableColumns;
   request.pages = lengths.pages;
-  request.blocks = config.blocks;
-  request.split = config.split;
-  request.fixedPieces = config.deterministic == Deterministic::batch;
   return request;
 }
 

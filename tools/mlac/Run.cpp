@@ -18,16 +18,13 @@ int mlac::runRun(const RunOptions &options) {
   if (!applyMlirSwitches({}))
     return kUsageError;
   Session session;
-  mlir::OwningOpRef<mlir::ModuleOp> module = session.load(options.source);
-  if (!module)
-    return 1;
-  mlir::FailureOr<std::string> name = chooseKernel(*module, options.kernel);
-  if (failed(name))
+  std::optional<LoadedKernel> kernel = loadKernel(session, options.source, options.kernel);
+  if (!kernel)
     return 1;
   CompilerOptions compilerOptions = mlac::compilerOptions(session, options.target, {});
   if (!resolveTuned(options.tuned, compilerOptions))
     return 1;
-  mlir::FailureOr<Compiler> compiler = Compiler::create(*module, compilerOptions);
+  mlir::FailureOr<Compiler> compiler = Compiler::create(*kernel->module, compilerOptions);
   if (failed(compiler) || failed(compiler->lowerToTiles()) || failed(compiler->schedule()) ||
       failed(compiler->lowerToLLVM()))
     return 1;
@@ -35,9 +32,9 @@ int mlac::runRun(const RunOptions &options) {
   if (failed(artefact))
     return 1;
   if (options.device == "cuda")
-    return execute(*artefact, *name, options, nullptr);
+    return execute(*artefact, kernel->name, options, nullptr);
   mlir::FailureOr<std::unique_ptr<HostCode>> host = compileForEmulator(*compiler);
   if (failed(host))
     return 1;
-  return execute(*artefact, *name, options, [&](const std::string &entry) { return (*host)->find(entry); });
+  return execute(*artefact, kernel->name, options, [&](const std::string &entry) { return (*host)->find(entry); });
 }

@@ -35,15 +35,18 @@ mlir::LogicalResult mlac::selectKernel(mlir::ModuleOp module, llvm::StringRef na
   return mlir::success();
 }
 
-mlir::FailureOr<std::string> mlac::chooseKernel(mlir::ModuleOp module, llvm::StringRef name) {
-  if (failed(selectKernel(module, name)))
-    return mlir::failure();
+std::optional<LoadedKernel> mlac::loadKernel(Session &session, const SourceOptions &options, llvm::StringRef name) {
+  LoadedKernel loaded{session.load(options), {}};
+  if (!loaded.module || failed(selectKernel(*loaded.module, name)))
+    return std::nullopt;
   llvm::SmallVector<llvm::StringRef> names;
-  for (auto kernel : module.getOps<mlir::mla::KernelOp>())
+  for (auto kernel : loaded.module->getOps<mlir::mla::KernelOp>())
     names.push_back(kernel.getSymName());
-  if (names.size() == 1)
-    return names.front().str();
-  return mlir::emitError(module.getLoc()) << "the program has " << names.size() << " kernels; choose one with --kernel: "
-                                          << llvm::join(names, ", ") << " [kernel-ambiguous]",
-         mlir::failure();
+  if (names.size() != 1) {
+    mlir::emitError(loaded.module->getLoc()) << "the program has " << names.size() << " kernels; choose one with --kernel: "
+                                             << llvm::join(names, ", ") << " [kernel-ambiguous]";
+    return std::nullopt;
+  }
+  loaded.name = names.front().str();
+  return loaded;
 }

@@ -24,7 +24,14 @@ struct Session {
 /// Keeps the kernel of this name alone (all, if the name is empty); an error names those there are.
 mlir::LogicalResult selectKernel(mlir::ModuleOp module, llvm::StringRef name);
 
-/// Keeps one kernel and gives its name: that of this name, or if the name is empty the only one; an error names those there are.
-mlir::FailureOr<std::string> chooseKernel(mlir::ModuleOp module, llvm::StringRef name);
+/// A program of one kernel.
+struct LoadedKernel {
+  mlir::OwningOpRef<mlir::ModuleOp> module;
+  std::string name;
+};
+
+/// Loads a program and keeps one kernel: that of this name, or if the name is empty the only one; an error names those there are.
+/// Nothing after errors.
+std::optional<LoadedKernel> loadKernel(Session &session, const SourceOptions &options, llvm::StringRef name);
 
 } // namespace mlac

@@ -235,14 +235,11 @@ int mlac::runTune(const TuneOptions &options) {
   if (!applyMlirSwitches({}))
     return kUsageError;
   Session session;
-  mlir::OwningOpRef<mlir::ModuleOp> module = session.load(options.source);
-  if (!module)
+  std::optional<LoadedKernel> kernel = loadKernel(session, options.source, options.kernel);
+  if (!kernel)
     return 1;
-  mlir::FailureOr<std::string> name = chooseKernel(*module, options.kernel);
-  if (failed(name))
-    return 1;
-  tuning.kernel = *name;
-  if (failed(compileTrials(*module, compilerOptions(session, options.target, {}), options, tuning)))
+  tuning.kernel = kernel->name;
+  if (failed(compileTrials(*kernel->module, compilerOptions(session, options.target, {}), options, tuning)))
     return 1;
   if (!options.dryRun && !measure(tuning, options))
     return 1;

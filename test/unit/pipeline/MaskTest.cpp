@@ -1,5 +1,6 @@
 // Which cached rows a query row sees: bottom-right alignment, empty requests, and the bytes that nobody owns.
 #include "test/unit/pipeline/Bench.h"
+#include "test/unit/pipeline/MaskCheck.h"
 #include "test/unit/pipeline/Values.h"
 
 #include <gtest/gtest.h>
@@ -20,11 +21,7 @@ void exposeMask(HostOperands &operands) {
       setCache(operands, request, token, token, 1);
 }
 
-struct Lengths {
-  int query, cached;
-};
-
-class Mask : public testing::TestWithParam<std::tuple<Lengths, bool>> {};
+class Mask : public testing::TestWithParam<std::tuple<MaskLengths, bool>> {};
 
 TEST_P(Mask, IsAlignedBottomRight) {
   auto [lengths, causal] = GetParam();
@@ -38,30 +35,16 @@ TEST_P(Mask, IsAlignedBottomRight) {
   exposeMask(operands);
   operands.scalars["kv_scale"] = 1;
   bench.run(operands);
-  for (int64_t token = 0; token < lengths.query; ++token) {
-    int64_t visible = causal ? token + lengths.cached - lengths.query + 1 : lengths.cached;
-    visible = std::clamp<int64_t>(visible, 0, lengths.cached);
-    for (int64_t head = 0; head < source.heads; ++head) {
-      for (int64_t column = 0; column < source.latent; ++column)
-        ASSERT_NEAR(outValue(operands, token, head, column), column < visible ? 1.0 / double(visible) : 0,
-                    1e-6)
-            << "token " << token << ", head " << head << ", column " << column;
-      double lse = lseValue(operands, token, head);
-      if (visible == 0)
-        EXPECT_EQ(lse, -std::numeric_limits<double>::infinity());
-      else
-        EXPECT_NEAR(lse, std::log2(double(visible)), 1e-5);
-    }
-  }
+  expectMeanOfVisible(operands, lengths, source.heads, source.latent, causal);
 }
 
 INSTANTIATE_TEST_SUITE_P(Pipeline, Mask,
-                         testing::Combine(testing::Values(Lengths{2, 3}, Lengths{5, 6}, Lengths{33, 97},
-                                                          Lengths{64, 64}, Lengths{1, 7}, Lengths{5, 3},
-                                                          Lengths{3, 0}),
+                         testing::Combine(testing::Values(MaskLengths{2, 3}, MaskLengths{5, 6}, MaskLengths{33, 97},
+                                                          MaskLengths{64, 64}, MaskLengths{1, 7}, MaskLengths{5, 3},
+                                                          MaskLengths{3, 0}),
                                           testing::Bool()),
                          [](const auto &info) {
-                           Lengths lengths = std::get<0>(info.param);
+                           MaskLengths lengths = std::get<0>(info.param);
                            return std::to_string(lengths.query) + "_" + std::to_string(lengths.cached) +
                                   (std::get<1>(info.param) ? "_causal" : "_full");
                          });
