@@ -269,8 +269,8 @@ struct State {
 /// of their plans. May be used from several threads.
 class Kernel : public KernelDescription {
 public:
-  /// States that one merge() takes.
-  static constexpr int maxStates = 8;
+  /// States that one launch of merge() takes. Of more, every launch's result is a state of the next.
+  static constexpr int statesPerLaunch = 8;
 
   /// Loads an artefact's PTX into the device. Throws as KernelDescription::read(), and imageRefused with the
   /// driver's log.
@@ -286,10 +286,12 @@ public:
   /// Everything that plan() and run() need later. Throws as check(), and workspaceSize or workspaceAlignment.
   BatchPlan prepare(const Config &config, Workspace workspace) const;
 
-  /// Merges results over disjoint parts of the contexts into `into`, which may be one of them. A state whose
-  /// LSE is -inf contributes nothing, whatever its output holds; if all are, the output is 0 and the LSE
-  /// -inf. One state that is not empty comes out with its own bits. May be captured. Throws Error mergeCount,
-  /// operandMismatch, operandNull, operandAlignment, or entryMissing for a kernel without an LSE.
+  /// Merges any number of results over disjoint parts of the contexts into `into`, which may be one of them.
+  /// More than `statesPerLaunch` take several launches, between which `into` holds the result so far, rounded
+  /// to its type. A state whose LSE is -inf contributes nothing, whatever its output holds; if all are, the
+  /// output is 0 and the LSE -inf. One state that is not empty comes out with its own bits. May be captured.
+  /// Throws Error mergeCount, operandMismatch, operandNull, operandAlignment, or entryMissing for a kernel
+  /// without an LSE.
   void merge(std::span<const State> states, const State &into, Stream stream = 0) const;
 
 private:

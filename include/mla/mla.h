@@ -221,7 +221,7 @@ typedef struct mla_state {
   mla_tensor out, lse;
 } mla_state;
 
-/* 1 to 8 states; `into` may be one of them. */
+/* Any number of states from 1 on; `into` may be one of them. */
 MLA_API mla_status mla_merge(mla_kernel *kernel, const mla_state *states, size_t count, const mla_state *into,
                              uint64_t stream);
 

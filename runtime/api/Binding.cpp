@@ -4,7 +4,7 @@
 
 namespace mla {
 
-static_assert(Kernel::maxStates == maxMergeStates);
+static_assert(Kernel::statesPerLaunch == maxMergeStates);
 
 void Vocabulary::add(const std::vector<Param> &params) {
   if (places.size() + params.size() > Words::most)

@@ -2,6 +2,8 @@
 #include "runtime/api/CHandles.h"
 
 #include <array>
+#include <span>
+#include <vector>
 
 using namespace mla::c;
 
@@ -189,13 +191,12 @@ mla_status mla_merge(mla_kernel *kernel, const mla_state *states, size_t count, 
                      uint64_t stream) {
   return guarded([&] {
     const mla::Kernel &on = required(kernel, "kernel").kernel;
-    std::array<mla::State, mla::Kernel::maxStates> list;
-    if (count > list.size())
-      throw mla::Error(mla::Error::Code::mergeCount, "count", std::to_string(count),
-                       "at most " + std::to_string(list.size()), "merge in groups");
+    std::array<mla::State, mla::Kernel::statesPerLaunch> few; // allocates nothing
+    std::vector<mla::State> many(count > few.size() ? count : 0);
+    std::span<mla::State> list = many.empty() ? std::span(few).first(count) : std::span(many);
     for (size_t i = 0; i < count; ++i)
       list[i] = convert((&required(states, "states"))[i]);
-    on.merge({list.data(), count}, convert(required(into, "into")), stream);
+    on.merge(list, convert(required(into, "into")), stream);
   });
 }
 

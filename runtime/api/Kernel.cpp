@@ -1,11 +1,8 @@
 // A kernel on a device.
 #include "runtime/api/BatchPlanImpl.h"
 #include "runtime/api/Loaded.h"
-#include "runtime/api/OperandCheck.h"
 
 #include <fmt/format.h>
-
-#include <limits>
 
 namespace mla {
 
@@ -69,50 +66,6 @@ BatchPlan Kernel::prepare(const Config &config, Workspace workspace) const {
   Sizes sizes = sizesOf(info(), complete);
   checkWorkspace(sizes, workspace);
   return BatchPlan(std::make_unique<BatchPlan::Impl>(loaded, complete, sizes, workspace));
-}
-
-//===-- Merging --===//
-
-static void checkState(const KernelInfo &kernel, const State &state, int64_t rows) {
-  checkTensor(*kernel.find(Role::output), state.out, rows);
-  checkTensor(*kernel.find(Role::lse), state.lse, rows);
-}
-
-static void checkMerge(const KernelInfo &kernel, std::span<const State> states, const State &into) {
-  if (kernel.merge.name.empty())
-    throw Error(Error::Code::entryMissing, "the merge of " + kernel.name, "absent: it writes no log-sum-exp",
-                "there", "declare an lse result");
-  if (states.empty() || states.size() > Kernel::maxStates)
-    throw Error(Error::Code::mergeCount, "the number of states", std::to_string(states.size()),
-                fmt::format("between 1 and {}", Kernel::maxStates), "merge in groups");
-  int64_t rows = into.out.rows;
-  if (rows < 0 || rows > std::numeric_limits<int32_t>::max() / kernel.heads)
-    throw Error(Error::Code::tooLarge, "the rows to merge", std::to_string(rows),
-                fmt::format("between 0 and {}", std::numeric_limits<int32_t>::max() / kernel.heads));
-  checkState(kernel, into, rows);
-  for (const State &state : states)
-    checkState(kernel, state, rows);
-}
-
-void Kernel::merge(std::span<const State> states, const State &into, Stream stream) const {
-  checkMerge(info(), states, into);
-  if (into.out.rows == 0)
-    return;
-  const Vocabulary &vocabulary = loaded->vocabulary;
-  Words words;
-  words[vocabulary.states] = states.size();
-  for (size_t i = 0; i < states.size(); ++i) {
-    writeTensor(words, static_cast<uint16_t>(vocabulary.states + 1 + 6 * i), states[i].out);
-    writeTensor(words, static_cast<uint16_t>(vocabulary.states + 4 + 6 * i), states[i].lse);
-  }
-  writeTensor(words, vocabulary.out, into.out);
-  writeTensor(words, vocabulary.lse, into.lse);
-  std::array<void *, Words::most> params;
-  loaded->merge.point(words, params);
-  Launch launch = launchOf(info().merge);
-  launch.grid = static_cast<uint32_t>(into.out.rows * info().heads);
-  launch.stream = stream;
-  device().launch(*loaded->module, launch, params.data());
 }
 
 } // namespace mla
