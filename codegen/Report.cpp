@@ -97,6 +97,8 @@ std::vector<ScheduledFacts> collectFacts(ModuleOp module) {
     facts.compute = nameOfType(kernel.getCompute());
     kernel.walk([&](tile::AllocOp op) { facts.allocations.push_back({op.getName().str(), op.getType().getBytes()}); });
     kernel.walk([&](tile::MaskScoresOp op) { facts.scores = costOfScores(op); });
+    if (kernel.isPrefill())
+      facts.scores = prefillShapeOf(kernel).scores;
     facts.conversions = conversionsOf(kernel);
     all.push_back(std::move(facts));
   }
@@ -107,8 +109,8 @@ std::vector<ScheduledFacts> collectFacts(ModuleOp module) {
 static json::Value windowTiles(const ::mla::KernelInfo &kernel) {
   if (kernel.window < 0 || !kernel.causal)
     return nullptr;
-  int64_t queries =
-      (kernel.tile.rows + kernel.heads - 2) / kernel.heads + 1; // of a row tile that starts within a token
+  int64_t queries = (kernel.tile.rows + kernel.headsPerKv() - 2) / kernel.headsPerKv() +
+                    1; // of a row tile that starts within a token
   int64_t tokens = kernel.window + queries;
   return (tokens - 2 + kernel.tile.tokens) / kernel.tile.tokens + 1;
 }

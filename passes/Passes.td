@@ -53,8 +53,7 @@ def Tile : Pass<"mla-tile", "::mlir::ModuleOp"> {
     64 wider; [value-offset] the value starts at a multiple of 16; [heads-range] 1 to 128 heads;
     [query-storage] the query is f16 or bf16; [output-storage] the output is f16, bf16 or f32; [latent-heads] a row that is
     key and value has no heads. Of prefill: [kv-heads] key and value have as many heads, which divide the query's;
-    [kv-layout] both are ragged; [prefill-width] both are a multiple of 16 up to 256 wide;
-    [prefill-scale] a number that multiplies scores is above 0; [prefill-scores] no window, edit or sink.
+    [kv-layout] both are ragged; [prefill-width] both are a multiple of 16 up to 256 wide.
   }];
   let dependentDialects = ["::mlir::tile::TileDialect", "::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect"];
 }

@@ -34,7 +34,7 @@ struct PrefillWork {
     conversions = warps * tokens / 64 *
                   (keyWidth * perPair(shape.key, shape.compute) +
                    double(shape.valueWidth()) * perPair(shape.value, shape.compute));
-    softmax = rows * tokens / 32 * 6 + warps * 60;
+    softmax = rows * tokens / 32 * double(6 + shape.scores.instructions) + warps * 60;
   }
 
   static double perPair(mla::BufferType buffer, Type compute) {
@@ -77,9 +77,11 @@ int64_t estimateRegisters(const PrefillShape &shape, tile::PrefillScheduleAttr s
   int64_t rows = schedule.getRowsPerWarp();
   int64_t accumulator = rows * shape.valueWidth() / 32, scores = rows * schedule.getTokens() / 32,
           stats = rows / 8 * 3;
+  // Of each row its position and a head's value; a score's way through the edit.
+  int64_t ofEdits = shape.editedScores ? rows / 8 * 2 + 6 : 0;
   // Operands under way, addresses, loop state: what ptxas 13.0 was seen to need beyond the above, so that no
   // schedule spills.
-  return accumulator + scores + stats + (schedule.getStages() > 1 ? 52 : 44);
+  return accumulator + scores + stats + ofEdits + (schedule.getStages() > 1 ? 52 : 44);
 }
 
 } // namespace mlac

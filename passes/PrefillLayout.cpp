@@ -5,6 +5,14 @@ using namespace mlir;
 
 namespace mlac {
 
+/// Whether scores must be scaled before the softmax takes their maximum: they are edited, or the scale is not
+/// above 0.
+static bool editsScores(tile::MaskOp op) {
+  auto info = op->getParentOfType<tile::KernelOp>()->getAttrOfType<DictionaryAttr>("mlac.info");
+  auto scale = info ? info.getAs<DictionaryAttr>("score_scale") : DictionaryAttr();
+  return !op.getEdit().empty() || (scale && scale.getAs<FloatAttr>("constant").getValueAsDouble() <= 0);
+}
+
 PrefillShape prefillShapeOf(tile::KernelOp kernel) {
   PrefillShape shape{};
   shape.compute = kernel.getCompute();
@@ -13,6 +21,14 @@ PrefillShape prefillShapeOf(tile::KernelOp kernel) {
   auto take = [&](mla::BufferType type, bool first) { (first ? shape.key : shape.value) = type; };
   kernel.walk([&](tile::QueryOp op) { shape.query = op.getSource().getType(); });
   kernel.walk([&](tile::LoadQueryRowsOp op) { shape.query = op.getSource().getType(); });
+  kernel.walk([&](tile::MaskOp op) {
+    shape.editedScores = editsScores(op);
+    shape.scores = costOfRows(op.getEdit(), shape.editedScores);
+  });
+  kernel.walk([&](tile::MaskRowsOp op) {
+    shape.editedScores = op.getScale() != nullptr;
+    shape.scores = costOfRows(op.getEdit(), shape.editedScores);
+  });
   kernel.walk([&](tile::LoadOp op) { take(op.getSource().getType(), !shape.key); });
   kernel.walk([&](tile::CopyRowsOp op) {
     bool ofKeys = llvm::any_of(op.getRing().getUsers(), llvm::IsaPred<tile::ScoreRowsOp>);

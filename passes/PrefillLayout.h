@@ -2,6 +2,7 @@
 // SharedLayout.h keeps it for decode.
 #pragma once
 
+#include "passes/ScoreEdit.h"
 #include "passes/SharedLayout.h"
 
 namespace mlac {
@@ -10,6 +11,8 @@ struct PrefillShape {
   mlir::mla::BufferType query, key, value;
   mlir::Type compute;
   int64_t heads, kvHeads;
+  bool editedScores; // scores are scaled, and perhaps edited, before the softmax
+  ScoreCost scores;  // of that, a score
 
   int64_t keyWidth() const { return key.getWidth(); }
   int64_t valueWidth() const { return value.getWidth(); }

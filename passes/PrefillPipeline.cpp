@@ -107,11 +107,13 @@ private:
     buildPrologue(range.getBegin());
     tile::LoadQueryRowsOp::create(builder, source.query.getLoc(), source.query.getSource(), item, query,
                                   shape.key.getElementType());
+    softmaxScale = scalesFirst() ? one() : source.scale.getFactor();
     scf::ForOp loop = buildLoop(range.getBegin());
     tile::FinishOp finish = source.finish;
     tile::StoreRowsOp::create(builder, finish.getLoc(), item, loop.getResult(0), loop.getResult(1),
                               loop.getResult(2), finish.getFactor(), shape.value.getElementType(),
-                              finish.getOut(), finish.getLse(), finish.getBase());
+                              finish.getOut(), finish.getLse(), finish.getSink(), finish.getBase(),
+                              finish.getSinkInLse());
     barrier(); // the next item may reuse the memory
   }
 
@@ -152,7 +154,7 @@ private:
         builder, source.mask.getLoc(),
         TypeRange{fragment(tile::Role::operand, schedule.getTokens(), shape.compute), maximum.getType(),
                   maximum.getType(), maximum.getType()},
-        scores, maximum, loop.getRegionIterArg(2), source.scale.getFactor());
+        scores, maximum, loop.getRegionIterArg(2), softmaxScale);
     Value accumulator = loop.getRegionIterArg(0);
     accumulator =
         tile::RescaleRowsOp::create(builder, loc, accumulator.getType(), accumulator, softmax.getShrink());
@@ -172,8 +174,19 @@ private:
     Location at = source.mask.getLoc();
     auto type = fragment(tile::Role::accumulator, schedule.getTokens(), builder.getF32Type());
     Value scores = tile::ScoreRowsOp::create(builder, source.key.getLoc(), type, query, keys, stage);
-    return tile::MaskRowsOp::create(builder, at, type, scores, item, tileIndex, source.mask.getCausal());
+    auto masked = tile::MaskRowsOp::create(builder, at, type, scores, item, tileIndex,
+                                           scalesFirst() ? source.scale.getFactor() : Value(),
+                                           source.mask.getCausal(), source.mask.getWindowAttr());
+    if (!source.mask.getEdit().empty())
+      masked.getEdit().takeBody(source.mask.getEdit());
+    return masked;
   }
+
+  /// As a rule the softmax scales scores when it has their maximum, and saves a product a score. An edit is
+  /// of scaled scores, and a maximum is none after a factor below 0.
+  bool scalesFirst() const { return shape.editedScores; }
+
+  Value one() { return arith::ConstantOp::create(builder, loc, builder.getF32FloatAttr(1)); }
 
   tile::KernelOp kernel;
   Source &source;
@@ -182,7 +195,7 @@ private:
   PrefillLayout layout;
   OpBuilder builder;
   Location loc;
-  Value keys, values, query, item, end;
+  Value keys, values, query, item, end, softmaxScale;
 };
 
 struct PipelinePrefill : mlac::impl::PipelinePrefillBase<PipelinePrefill> {

@@ -323,6 +323,14 @@ ScoreCost costOfEdit(Region &edit) {
   return cost;
 }
 
+ScoreCost costOfRows(Region &edit, bool scaled) {
+  ScoreCost cost = costOfEdit(edit);
+  cost.instructions += scaled;
+  if (!edit.empty() && cast<mla::YieldOp>(edit.front().getTerminator()).getKeep())
+    ++cost.instructions;
+  return cost;
+}
+
 ScoreCost costOfScores(tile::MaskScoresOp op) {
   // The scale, a comparison for each bound, the selection of what is visible.
   ScoreCost cost = costOfEdit(op.getEdit());

@@ -22,6 +22,9 @@ struct ScoreCost {
 
 /// Of an edit alone; nothing for an empty region.
 ScoreCost costOfEdit(mlir::Region &edit);
+/// Of what prefill does to every score: a scale of its own, the edit, what it does not keep. Bounds are
+/// looked for in few tiles.
+ScoreCost costOfRows(mlir::Region &edit, bool scaled);
 /// Of everything between the product and the softmax.
 ScoreCost costOfScores(mlir::tile::MaskScoresOp op);
 

@@ -3,7 +3,6 @@
 #include "passes/Passes.h"
 
 #include "passes/ScoreEdit.h"
-#include "llvm/ADT/APFloat.h"
 
 #include <limits>
 #include <numbers>
@@ -148,9 +147,6 @@ LogicalResult checkPrefill(Operation *op, const Attention &attention) {
                            << " [kv-heads]";
   if (key.getLayout() != mla::Layout::ragged || value.getLayout() != mla::Layout::ragged)
     return op->emitError() << "key and value of two buffers are ragged [kv-layout]";
-  if (attention.window || attention.edit || attention.sink)
-    return op->emitError() << "prefill has a causal mask or none; windows, edits of scores and sinks are decode's "
-                              "[prefill-scores]";
   for (auto [type, what] : {std::pair(key, "key"), std::pair(value, "value")})
     if (type.getWidth() % 16 || type.getWidth() > 256)
       return op->emitError() << "no tile covers a " << what << " " << type.getWidth()
@@ -239,22 +235,11 @@ FailureOr<DictionaryAttr> describeFactors(mla::KernelOp kernel, ArrayRef<Value> 
                                     builder.getNamedAttr("scalars", builder.getArrayAttr(names))});
 }
 
-/// Prefill takes maxima of scores before it scales them.
-LogicalResult checkScoreScale(mla::KernelOp kernel, const Attention &attention, DictionaryAttr score) {
-  double constant = score.getAs<FloatAttr>("constant").getValueAsDouble();
-  if (!attention.isPrefill() || constant > 0)
-    return success();
-  SmallString<16> number;
-  APFloat(constant).toString(number, 6);
-  return kernel.emitError() << "scores are multiplied by " << number
-                            << "; prefill takes a factor above 0: negate the query [prefill-scale]";
-}
-
 /// What the kernel means, for the manifest: survives every lowering as the attribute `mlac.info`.
 FailureOr<DictionaryAttr> describe(mla::KernelOp kernel, const Attention &attention) {
   FailureOr<DictionaryAttr> score = describeFactors(kernel, attention.scoreFactors);
   FailureOr<DictionaryAttr> value = describeFactors(kernel, attention.resultFactors);
-  if (failed(score) || failed(value) || failed(checkScoreScale(kernel, attention, *score)))
+  if (failed(score) || failed(value))
     return failure();
   Builder b(kernel.getContext());
   auto name = [&](Value v) { return b.getStringAttr(kernel.getArgName(cast<BlockArgument>(v).getArgNumber())); };

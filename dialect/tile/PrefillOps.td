@@ -41,10 +41,19 @@ def Tile_ScoreRowsOp : Tile_Op<"score_rows", []> {
 }
 
 def Tile_MaskRowsOp : Tile_Op<"mask_rows", [AllTypesMatch<["scores", "result"]>]> {
-  let summary = "-inf where a row may not see a token; a tile that all of a warp's rows see whole is left alone";
-  let arguments = (ins Tile_FragmentType:$scores, Tile_ItemType:$item, I32:$tile, UnitAttr:$causal);
+  let summary = "scores edited, and -inf where a row may not see a token";
+  let description = [{
+    Causal, window and edit are as in `tile.mask`. Bounds are looked for only in a tile that not all of a warp's rows see
+    whole. With `scale` scores are multiplied by it before the edit, and are in base-2 units afterwards; without it they stay
+    products, which the softmax scales. Rule: [mask-rows-scale] an edit is of scaled scores.
+  }];
+  let arguments = (ins Tile_FragmentType:$scores, Tile_ItemType:$item, I32:$tile, Optional<F32>:$scale, UnitAttr:$causal,
+                       OptionalAttr<I64Attr>:$window);
   let results = (outs Tile_FragmentType:$result);
-  let assemblyFormat = "(`causal` $causal^)? $scores `[` $item `,` $tile `]` attr-dict `:` type($scores)";
+  let regions = (region MaxSizedRegion<1>:$edit);
+  let assemblyFormat = [{ (`causal` $causal^)? (`window` $window^)? $scores `[` $item `,` $tile `]` (`scale` $scale^)?
+                          (`edit` $edit^)? attr-dict `:` type($scores) }];
+  let hasVerifier = 1;
 }
 
 def Tile_SoftmaxRowsOp : Tile_Op<"softmax_rows", [AllTypesMatch<["maximum", "sum", "newMaximum", "newSum", "shrink"]>]> {
@@ -79,17 +88,19 @@ def Tile_WeighRowsOp : Tile_Op<"weigh_rows", [AllTypesMatch<["accumulator", "res
   let hasVerifier = 1;
 }
 
-def Tile_StoreRowsOp : Tile_Op<"store_rows", [AllTypesMatch<["maximum", "sum"]>]> {
+def Tile_StoreRowsOp : Tile_Op<"store_rows", [AllTypesMatch<["maximum", "sum"]>, AttrSizedOperandSegments]> {
   let summary = "accumulator / sum times a factor to the output, and the log-sum-exps";
   let description = [{
     A row that saw no token gets 0 and -inf. `storage` is the values' stored type: it decides which dimensions a lane holds.
+    The sink is as in `tile.finish`.
   }];
   let arguments = (ins Tile_ItemType:$item, Tile_FragmentType:$accumulator, Tile_FragmentType:$maximum,
                        Tile_FragmentType:$sum, F32:$factor, TypeAttr:$storage, MLA_BufferType:$out,
-                       Optional<MLA_BufferType>:$lse, EnumProp<MLA_LseBase>:$base);
+                       Optional<MLA_BufferType>:$lse, Optional<MLA_HeadValuesType>:$sink, EnumProp<MLA_LseBase>:$base,
+                       UnitAttr:$sink_in_lse);
   let assemblyFormat = [{ $item `,` $accumulator `,` $maximum `,` $sum `times` $factor `from` $storage `to` $out
-                          (`,` `lse` $base $lse^)? attr-dict `:` type($accumulator) `,` type($maximum) `to` type($out)
-                          (`,` type($lse)^)? }];
+                          (`,` `lse` $base $lse^)? (`sink` $sink^)? attr-dict `:` type($accumulator) `,` type($maximum)
+                          `to` type($out) (`,` type($lse)^)? (`sink` type($sink)^)? }];
 }
 
 #endif

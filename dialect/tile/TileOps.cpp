@@ -108,7 +108,7 @@ LogicalResult DotOp::verify() {
   return success();
 }
 
-/// What tile.mask and tile.mask_scores have in common.
+/// What tile.mask, tile.mask_scores and tile.mask_rows have in common.
 template <typename OpT>
 static LogicalResult verifyMask(OpT op) {
   if (auto window = int64_t(op.getWindow().value_or(0)); window < 0)
@@ -168,6 +168,12 @@ LogicalResult ScoreRowsOp::verify() {
       getQuery().getType().getColumns() != getRing().getType().getColumns())
     return emitOpError() << "gives accumulators of rows x tokens, from query and keys of one width [score-rows-shape]";
   return success();
+}
+
+LogicalResult MaskRowsOp::verify() {
+  if (!getEdit().empty() && !getScale())
+    return emitOpError() << "edits scores that have no scale [mask-rows-scale]";
+  return verifyMask(*this);
 }
 
 LogicalResult SoftmaxRowsOp::verify() {

@@ -1,5 +1,6 @@
 // Prefill: the end of a work item, outputs and log-sum-exps straight from a warp's registers.
 #include "passes/nvvm/Prefill.h"
+#include "passes/nvvm/Sink.h"
 
 using namespace mlir;
 using namespace mlac;
@@ -24,7 +25,11 @@ private:
     // All lanes of the row take part in the sum; those of rows past the request's end store nothing.
     Value sum = e.reduce(adaptor.getSum()[row], 4, [&](Value a, Value b) { return e.addF(a, b); });
     Value empty = e.equalF(sum, e.f32(0.0));
-    Value factor = e.select(empty, e.f32(0.0), e.mulF(e.reciprocal(sum), adaptor.getFactor().front()));
+    RowSum seen{adaptor.getMaximum()[row], sum}, all = op.getSink() ? withSinkOf(row, seen) : seen;
+    Value share = e.reciprocal(all.sum);
+    if (op.getSink())
+      share = e.mulF(e.exp2(e.subF(seen.maximum, all.reference(e))), share);
+    Value factor = e.select(empty, e.f32(0.0), e.mulF(share, adaptor.getFactor().front()));
     Value packed = e.add(item.rowBegin, warpRow(e, schedule, row));
     e.when(e.less(packed, item.rows), [&] {
       auto [token, head] = tokenAndHead(e, item, packed, headsPerKvOf(op));
@@ -32,11 +37,16 @@ private:
       writeValues(row, factor, out.address(e, place, head, bytes));
       if (op.getLse())
         e.when(e.equal(e.bitAnd(e.lane(), 3), 0), [&] {
-          Value lse = e.addF(adaptor.getMaximum()[row], e.log2(sum));
-          Value infinity = e.f32(-std::numeric_limits<double>::infinity());
-          storeLse(e, HeadsView(adaptor.getLse()), place, head, e.select(empty, infinity, lse), op.getBase());
+          Value lse = (op.getSinkInLse() ? all : seen).lse(e);
+          storeLse(e, HeadsView(adaptor.getLse()), place, head, lse, op.getBase());
         });
     });
+  }
+
+  RowSum withSinkOf(int64_t row, const RowSum &seen) {
+    Value packed = e.add(item.rowBegin, warpRow(e, schedule, row));
+    Value head = tokenAndHead(e, item, packed, headsPerKvOf(op)).second;
+    return withSink(e, seen, loadSink(e, adaptor.getSink().front(), head));
   }
 
   /// Of 16-bit storage a lane holds dimensions 2 c and 2 c + 1 of every eight; of 8-bit storage 4 c to 4 c +

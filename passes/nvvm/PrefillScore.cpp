@@ -1,5 +1,6 @@
 // Prefill: a warp's scores, S = Q K^T, and their mask.
 #include "passes/nvvm/Prefill.h"
+#include "passes/nvvm/ScoreMask.h"
 
 using namespace mlir;
 using namespace mlac;
@@ -110,53 +111,73 @@ struct LowerScoreRows : ProductPattern<tile::ScoreRowsOp> {
   }
 };
 
-/// Hides tokens in the tiles that need it: those at the end of the request's tokens and, with a causal mask,
-/// on its diagonal.
+/// Of score register `index` ([block of 16 rows][eight tokens][4]) its statistics register, and its token of
+/// the tile counted from the lane's first.
+int64_t statOfScore(tile::PrefillScheduleAttr schedule, int64_t index) {
+  return index / (schedule.getTokens() / 2) * 2 + index % 4 / 2;
+}
+int64_t columnOfScore(tile::PrefillScheduleAttr schedule, int64_t index) {
+  return index % (schedule.getTokens() / 2) / 4 * 8 + index % 2;
+}
+
+/// Hides tokens in the tiles that need it: those at the end of the request's tokens, with a causal mask those
+/// on its diagonal, with a window those that it begins in.
 class RowMasker {
 public:
-  RowMasker(Emitter &e, tile::MaskRowsOp op, const ItemView &item, Value tile, ValueRange scores)
-      : e(e), op(op), schedule(prefillOf(op)), item(item), first(e.mul(tile, schedule.getTokens())),
-        scores(scores) {}
+  RowMasker(Emitter &e, tile::MaskRowsOp op, const ItemView &item, Value first, ValueRange scores)
+      : e(e), op(op), schedule(prefillOf(op)), item(item), first(first), scores(scores) {}
 
   SmallVector<Value> run() {
     // The first row of a warp sees the least.
     Value row = e.add(item.rowBegin, e.mul(e.warp(), schedule.getRowsPerWarp()));
     Value cut = e.less(visibleTokens(row), e.add(first, schedule.getTokens()));
+    if (op.getWindow()) // whose last row's begins last
+      cut = e.bitOr(cut, e.less(first, firstVisible(e.add(row, schedule.getRowsPerWarp() - 1))));
     return e.choose(cut, [&] { return masked(); }, [&] { return SmallVector<Value>(scores); });
   }
 
 private:
-  /// Tokens [0, n) that a packed row may see. Of a row past the request's end, which is not stored, n may lie
-  /// past the tokens' end.
-  Value visibleTokens(Value packed) {
-    if (!op.getCausal())
-      return item.kvLen;
+  /// Cached tokens before the query token of a packed row.
+  Value positionOf(Value packed) {
     int64_t heads = headsPerKvOf(op);
     Value earlier = e.sub(item.kvLen, e.divU(item.rows, heads));
-    return e.add(e.add(earlier, e.divU(packed, heads)), 1);
+    return e.add(earlier, e.divU(packed, heads));
   }
 
-  /// The same for statistics register `index`, counted from `start`.
-  SmallVector<Value> limitsFrom(Value start) {
-    SmallVector<Value> limits;
+  /// Tokens [0, n) that a packed row may see. Of a row past the request's end, which is not stored, n may lie
+  /// past the tokens' end.
+  Value visibleTokens(Value packed) { return op.getCausal() ? e.add(positionOf(packed), 1) : item.kvLen; }
+
+  /// Where a packed row's window begins.
+  Value firstVisible(Value packed) { return e.sub(positionOf(packed), e.i32(*op.getWindow())); }
+
+  /// A bound of each statistics register, counted from `start`; `byRow`: rows differ in it.
+  SmallVector<Value> boundsFrom(Value start, bool byRow, function_ref<Value(Value)> boundOf) {
+    SmallVector<Value> bounds;
     for (int64_t i = 0; i < schedule.getRowsPerWarp() / 8; ++i)
-      if (i == 0 || (op.getCausal() && headsPerKvOf(op) > 1))
-        limits.push_back(e.sub(visibleTokens(e.add(item.rowBegin, warpRow(e, schedule, i))), start));
+      if (i == 0 || (byRow && headsPerKvOf(op) > 1))
+        bounds.push_back(e.sub(boundOf(e.add(item.rowBegin, warpRow(e, schedule, i))), start));
       else // one register tells of all rows
-        limits.push_back(op.getCausal() ? e.add(limits[0], i / 2 * 16 + i % 2 * 8) : limits[0]);
-    return limits;
+        bounds.push_back(byRow ? e.add(bounds[0], i / 2 * 16 + i % 2 * 8) : bounds[0]);
+    return bounds;
   }
 
   SmallVector<Value> masked() {
     Value hidden = e.f32(-std::numeric_limits<double>::infinity());
     // Visible tokens counted from this lane's first of the tile.
     Value start = e.add(first, e.shl(e.bitAnd(e.lane(), 3), 1));
-    int64_t perBlock = schedule.getTokens() / 2;
-    SmallVector<Value> limits = limitsFrom(start), result;
+    SmallVector<Value> ends =
+                           boundsFrom(start, op.getCausal(), [&](Value row) { return visibleTokens(row); }),
+                       begins;
+    if (op.getWindow())
+      begins = boundsFrom(start, true, [&](Value row) { return firstVisible(row); });
+    SmallVector<Value> result;
     for (auto [index, score] : llvm::enumerate(scores)) {
-      int64_t block = int64_t(index) / perBlock, tokenTile = int64_t(index) % perBlock / 4,
-              reg = int64_t(index) % 4;
-      Value visible = e.less(e.i32(8 * tokenTile + reg % 2), limits[2 * block + reg / 2]);
+      int64_t stat = statOfScore(schedule, int64_t(index));
+      Value token = e.i32(columnOfScore(schedule, int64_t(index)));
+      Value visible = e.less(token, ends[stat]);
+      if (op.getWindow())
+        visible = e.select(e.less(token, begins[stat]), e.boolean(false), visible);
       result.push_back(e.select(visible, score, hidden));
     }
     return result;
@@ -166,7 +187,7 @@ private:
   tile::MaskRowsOp op;
   tile::PrefillScheduleAttr schedule;
   const ItemView &item;
-  Value first;
+  Value first; // token of the tile
   ValueRange scores;
 };
 
@@ -176,10 +197,47 @@ struct LowerMaskRows : OpConversionPattern<tile::MaskRowsOp> {
                                 ConversionPatternRewriter &rewriter) const override {
     Emitter e(rewriter, op);
     ItemView item(adaptor.getItem());
-    SmallVector<SmallVector<Value>> results{
-        RowMasker(e, op, item, adaptor.getTile().front(), adaptor.getScores()).run()};
+    Value first = e.mul(adaptor.getTile().front(), prefillOf(op).getTokens());
+    SmallVector<Value> scores(adaptor.getScores());
+    if (op.getScale())
+      scores = edited(e, op, item, first, adaptor, rewriter);
+    SmallVector<SmallVector<Value>> results{RowMasker(e, op, item, first, scores).run()};
     rewriter.replaceOpWithMultiple(op, std::move(results));
     return success();
+  }
+
+  /// Bounds are left to the masker, which most tiles do not need.
+  static SmallVector<Value> edited(Emitter &e, tile::MaskRowsOp op, const ItemView &item, Value first,
+                                   OneToNOpAdaptor adaptor, ConversionPatternRewriter &rewriter) {
+    tile::PrefillScheduleAttr schedule = prefillOf(op);
+    ScoreRules rules{false, std::nullopt, &op.getEdit(),
+                     [&](Value value) { return rewriter.getRemappedValue(value); }};
+    ScoreFinisher finisher = beforeLoop(e, op, item, [&] {
+      int64_t heads = headsPerKvOf(op);
+      return ScoreFinisher(e, rules, rowsOf(e, schedule, item, heads),
+                           {e.divU(item.rows, heads), item.kvLen});
+    });
+    ScorePlaces places;
+    Value start = e.add(first, e.shl(e.bitAnd(e.lane(), 3), 1));
+    for (int64_t tile = 0; tile < schedule.getTokens() / 8; ++tile)
+      for (int64_t odd : {0, 1})
+        places.tokens.push_back(e.add(start, 8 * tile + odd));
+    places.rowOf = [=](size_t index) { return size_t(statOfScore(schedule, int64_t(index))); };
+    places.tokenOf = [=](size_t index) {
+      return index % size_t(schedule.getTokens() / 2) / 4 * 2 + index % 2;
+    };
+    return finisher.edited(e, adaptor.getScale().front(), places, adaptor.getScores());
+  }
+
+  static SmallVector<ScoreRow> rowsOf(Emitter &e, tile::PrefillScheduleAttr schedule, const ItemView &item,
+                                      int64_t heads) {
+    SmallVector<ScoreRow> rows;
+    for (int64_t i = 0; i < schedule.getRowsPerWarp() / 8; ++i) {
+      Value packed = e.add(item.rowBegin, warpRow(e, schedule, i));
+      auto [token, head] = tokenAndHead(e, item, packed, heads);
+      rows.push_back({token, head, e.less(packed, item.rows)});
+    }
+    return rows;
   }
 };
 

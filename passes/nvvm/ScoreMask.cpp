@@ -102,6 +102,19 @@ SmallVector<Value> ScoreFinisher::finish(Emitter &e, Value scale, const ScorePla
   return result;
 }
 
+SmallVector<Value> ScoreFinisher::edited(Emitter &e, Value scale, const ScorePlaces &places,
+                                         ValueRange scores) const {
+  Value hidden = e.f32(-std::numeric_limits<double>::infinity());
+  SmallVector<Value> result;
+  for (auto [index, score] : llvm::enumerate(scores)) {
+    Value value = e.mulF(score, scale), keep;
+    if (rules.edits())
+      std::tie(value, keep) = edit(e, rows[places.rowOf(index)], value, places.tokens[places.tokenOf(index)]);
+    result.push_back(keep ? e.select(keep, value, hidden) : value);
+  }
+  return result;
+}
+
 //===-- tile.mask_scores -------------------------------------------------------------------------------===//
 
 namespace {
@@ -128,16 +141,6 @@ struct LowerMaskScores : OpConversionPattern<tile::MaskScoresOp> {
         finisher.finish(e, adaptor.getScale().front(), places, adaptor.getScores())};
     rewriter.replaceOpWithMultiple(op, std::move(results));
     return success();
-  }
-
-  /// Emits before the loop over KV tiles, if the op stands in one: what the item defines must reach there.
-  template <typename Make>
-  static ScoreFinisher beforeLoop(Emitter &e, Operation *op, const ItemView &item, Make make) {
-    OpBuilder::InsertionGuard guard(e.builder);
-    auto loop = op->getParentOfType<scf::ForOp>();
-    if (loop && loop.isDefinedOutsideOfLoop(item.rowBegin))
-      e.builder.setInsertionPoint(loop);
-    return make();
   }
 
   static SmallVector<ScoreRow> rowsOf(Emitter &e, tile::ScheduleAttr schedule, const ItemView &item,

@@ -44,6 +44,10 @@ public:
   llvm::SmallVector<Value> finish(Emitter &e, Value scale, const ScorePlaces &places,
                                   ValueRange scores) const;
 
+  /// Scaled and edited only: of what is hidden, -inf is what the edit itself does not keep.
+  llvm::SmallVector<Value> edited(Emitter &e, Value scale, const ScorePlaces &places,
+                                  ValueRange scores) const;
+
 private:
   /// Of a row: it sees tokens [first, end), `first` null where that is 0; the rest is for edits.
   struct RowState {
@@ -58,6 +62,17 @@ private:
   ScoreRules rules;
   llvm::SmallVector<RowState> rows;
 };
+
+/// Makes something where the loop over KV tiles that `op` stands in begins, if what the item defines reaches
+/// there.
+template <typename Make>
+auto beforeLoop(Emitter &e, mlir::Operation *op, const ItemView &item, Make make) {
+  mlir::OpBuilder::InsertionGuard guard(e.builder);
+  auto loop = op->getParentOfType<mlir::scf::ForOp>();
+  if (loop && loop.isDefinedOutsideOfLoop(item.rowBegin))
+    e.builder.setInsertionPoint(loop);
+  return make();
+}
 
 /// The row that packed row `packed` (of query token x head) of the item's request is.
 ScoreRow packedRow(Emitter &e, const ItemView &item, Value packed, int64_t heads);

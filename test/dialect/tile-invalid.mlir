@@ -610,3 +610,18 @@ tile.kernel @"weigh-rows-shape"(%a: !tile.fragment<accumulator, 16x64xf32>, %p: 
   %s = tile.weigh_rows %a, %p, %v[%i] : <accumulator, 16x64xf32>, <operand, 16x64xf16>, <1x32x64xf16, pitch = 144>
   tile.return
 }
+
+// -----
+
+tile.kernel @"mask-rows-scale"(%s: !tile.fragment<accumulator, 16x32xf32>, %i: i32, %p: !tile.plan) attributes {compute = f16, heads = 8 : i64} {
+  tile.items %p {
+  ^bb0(%item: !tile.item):
+    // expected-error@+1 {{'tile.mask_rows' op edits scores that have no scale [mask-rows-scale]}}
+    %m = tile.mask_rows %s[%item, %i] edit {
+    ^bb0(%score: f32, %q_pos: i32, %kv_pos: i32, %head: i32):
+      mla.yield %score
+    } : <accumulator, 16x32xf32>
+    tile.yield
+  }
+  tile.return
+}

@@ -237,6 +237,14 @@ tile.kernel @prefill_ops(%q: !mla.buffer<ragged, 8x192xbf16>, %k: !mla.buffer<ra
     %scores = tile.mask_rows causal %dot[%item, %i] : <accumulator, 32x32xf32>
     // CHECK: tile.mask_rows %{{.+}}[%{{.+}}, %{{.+}}] : <accumulator, 32x32xf32>{{$}}
     %all = tile.mask_rows %dot[%item, %i] : <accumulator, 32x32xf32>
+    // CHECK: tile.mask_rows window 7 %{{.+}}[%{{.+}}, %{{.+}}] scale %{{.+}} edit {
+    // CHECK-NEXT: ^bb0(%[[SCORE:.+]]: f32, %{{.+}}: i32, %{{.+}}: i32, %{{.+}}: i32):
+    // CHECK-NEXT: mla.yield %[[SCORE]]
+    // CHECK-NEXT: } : <accumulator, 32x32xf32>{{$}}
+    %edited = tile.mask_rows window 7 %dot[%item, %i] scale %s edit {
+    ^bb0(%score: f32, %q_pos: i32, %kv_pos: i32, %head: i32):
+      mla.yield %score
+    } : <accumulator, 32x32xf32>
     // CHECK: tile.splat 0xFF800000 : <row_stats, 32x1xf32>{{$}}
     %low = tile.splat 0xFF800000 : <row_stats, 32x1xf32>
     // CHECK: tile.softmax_rows %{{.+}} stats %{{.+}}, %{{.+}} scale %{{.+}} : <accumulator, 32x32xf32> stats <row_stats, 32x1xf32> -> <operand, 32x32xf16>{{$}}

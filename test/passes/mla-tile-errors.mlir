@@ -357,29 +357,3 @@ mla.kernel @"attention-form"(%q: !mla.buffer<ragged, 8x64xf16>, %k: !mla.buffer<
   %o = mla.attend %p, %c : <8>, !mla.rows<8x64xf16> -> <8x64xf32>
   mla.return %o : !mla.rows<8x64xf32>
 }
-
-// -----
-
-// expected-error@+1 {{scores are multiplied by -0.125; prefill takes a factor above 0: negate the query [prefill-scale]}}
-mla.kernel @"prefill-scale"(%q: !mla.buffer<ragged, 8x64xf16>, %k: !mla.buffer<ragged, 8x64xf16>, %v: !mla.buffer<ragged, 8x64xf16>)
-    -> !mla.buffer<ragged, 8x64xf16> attributes {compute = f16} {
-  %f = arith.constant -0.125 : f32
-  %s = mla.dot %q, %k : !mla.buffer<ragged, 8x64xf16>, !mla.buffer<ragged, 8x64xf16> -> <8>
-  %t = mla.scale %s, %f : !mla.scores<8>
-  %p = mla.softmax %t : <8> -> <8>
-  %o = mla.attend %p, %v : <8>, !mla.buffer<ragged, 8x64xf16> -> <8x64xf32>
-  mla.return %o : !mla.rows<8x64xf32>
-}
-
-// -----
-
-// expected-error@+1 {{prefill has a causal mask or none; windows, edits of scores and sinks are decode's [prefill-scores]}}
-mla.kernel @"prefill-scores"(%q: !mla.buffer<ragged, 8x64xf16>, %k: !mla.buffer<ragged, 8x64xf16>, %v: !mla.buffer<ragged, 8x64xf16>)
-    -> !mla.buffer<ragged, 8x64xf16> attributes {compute = f16} {
-  %s = mla.dot %q, %k : !mla.buffer<ragged, 8x64xf16>, !mla.buffer<ragged, 8x64xf16> -> <8>
-  %m = mla.causal %s : <8>
-  %w = mla.window %m left 7 : <8>
-  %p = mla.softmax %w : <8> -> <8>
-  %o = mla.attend %p, %v : <8>, !mla.buffer<ragged, 8x64xf16> -> <8x64xf32>
-  mla.return %o : !mla.rows<8x64xf32>
-}

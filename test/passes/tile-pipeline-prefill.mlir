@@ -52,3 +52,46 @@ mla.kernel @two_stages(%q: !mla.buffer<ragged, 16x192xbf16>, %k: !mla.buffer<rag
   %o = mla.attend %p, %v : <16>, !mla.buffer<ragged, 16x128xbf16> -> <16x128xf32>
   mla.return %o : !mla.rows<16x128xf32>
 }
+
+// Edited scores are scaled first, and the softmax takes them as they are. Bounds are the mask's; the sink joins at the end.
+// CHECK-LABEL: tile.kernel @scores(
+// CHECK: tile.load_query_rows
+// CHECK: %[[ONE:.+]] = arith.constant 1.000000e+00 : f32
+// CHECK: scf.for
+// CHECK: %[[S:.+]] = tile.score_rows
+// CHECK: %[[M:.+]] = tile.mask_rows causal window 7 %[[S]][%{{.*}}, %{{.*}}] scale %{{.*}} edit {
+// CHECK: arith.mulf
+// CHECK: mla.yield
+// CHECK: tile.softmax_rows %[[M]] stats %{{.*}}, %{{.*}} scale %[[ONE]]
+// CHECK: tile.store_rows {{.*}} sink %{{.*}}
+mla.kernel @scores(%q: !mla.buffer<ragged, 16x192xbf16>, %k: !mla.buffer<ragged, 16x192xbf16>, %v: !mla.buffer<ragged, 16x128xbf16>, %sinks: !mla.head_values<16>)
+    -> !mla.buffer<ragged, 16x128xbf16> attributes {compute = bf16, mla.hints = {rows = 16, tokens = 16, stages = 1, row_warps = 1}} {
+  %s = mla.dot %q, %k : !mla.buffer<ragged, 16x192xbf16>, !mla.buffer<ragged, 16x192xbf16> -> <16>
+  %e = mla.edit(%s) {
+  ^bb0(%score: f32, %q_pos: i32, %kv_pos: i32, %head: i32):
+    %two = arith.mulf %score, %score : f32
+    mla.yield %two
+  } : !mla.scores<16> -> <16>
+  %m = mla.causal %e : <16>
+  %w = mla.window %m left 7 : <16>
+  %t = mla.sink %w, %sinks : <16>, <16>
+  %p = mla.softmax %t : <16> -> <16>
+  %o = mla.attend %p, %v : <16>, !mla.buffer<ragged, 16x128xbf16> -> <16x128xf32>
+  mla.return %o : !mla.rows<16x128xf32>
+}
+
+// A factor below 0 turns maxima round: scores are scaled first, too.
+// CHECK-LABEL: tile.kernel @negative(
+// CHECK: tile.mask_rows %{{.*}}[%{{.*}}, %{{.*}}] scale %[[FACTOR:.+]] : <
+// CHECK: tile.softmax_rows
+// CHECK-NOT: scale %[[FACTOR]]
+// CHECK: tile.store_rows
+mla.kernel @negative(%q: !mla.buffer<ragged, 16x192xbf16>, %k: !mla.buffer<ragged, 16x192xbf16>, %v: !mla.buffer<ragged, 16x128xbf16>)
+    -> !mla.buffer<ragged, 16x128xbf16> attributes {compute = bf16, mla.hints = {rows = 16, tokens = 16, stages = 1, row_warps = 1}} {
+  %f = arith.constant -0.125 : f32
+  %s = mla.dot %q, %k : !mla.buffer<ragged, 16x192xbf16>, !mla.buffer<ragged, 16x192xbf16> -> <16>
+  %t = mla.scale %s, %f : !mla.scores<16>
+  %p = mla.softmax %t : <16> -> <16>
+  %o = mla.attend %p, %v : <16>, !mla.buffer<ragged, 16x128xbf16> -> <16x128xf32>
+  mla.return %o : !mla.rows<16x128xf32>
+}

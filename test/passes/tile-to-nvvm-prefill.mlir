@@ -93,3 +93,33 @@ tile.kernel @weigh(%acc: !tile.fragment<accumulator, 16x48xf32>, %p: !tile.fragm
   %b = tile.rescale_rows %a by %m : <accumulator, 16x48xf32> by <row_stats, 16x1xf32>
   tile.return
 }
+
+// A window cuts a tile at its beginning, too: one more comparison a tile, and one a score of a tile that is cut. An edit is of every
+// score, before the branch; what it reads of a head is loaded once.
+// CHECK-LABEL: llvm.func @window(
+// CHECK: llvm.load {{.*}} invariant
+// CHECK-NOT: llvm.load
+// CHECK: arith.addf
+// CHECK: %[[END:.+]] = arith.cmpi slt
+// CHECK: %[[BEGIN:.+]] = arith.cmpi slt
+// CHECK: %[[CUT:.+]] = arith.ori %[[END]], %[[BEGIN]] : i1
+// CHECK: scf.if %[[CUT]]
+// CHECK: %[[INSIDE:.+]] = arith.cmpi sgt
+// CHECK: %[[BEFORE:.+]] = arith.cmpi sgt
+// CHECK: %[[VISIBLE:.+]] = arith.select %[[BEFORE]], %{{.+}}, %[[INSIDE]]
+// CHECK: arith.select %[[VISIBLE]]
+// CHECK: } else {
+// CHECK-NEXT: scf.yield
+tile.kernel @window(%s: !tile.fragment<accumulator, 16x16xf32>, %item: !tile.item, %i: i32, %f: f32, %bias: !mla.head_values<8>)
+    attributes {compute = bf16, heads = 8 : i64, kv_heads = 8 : i64,
+                prefill_schedule = #tile.prefill_schedule<rows = 16, tokens = 16, stages = 1, rowWarps = 1>} {
+  %t = tile.mask_rows causal window 7 %s[%item, %i] scale %f edit {
+  ^bb0(%score: f32, %q_pos: i32, %kv_pos: i32, %head: i32):
+    %b = mla.head_value %bias : <8>
+    %sum = arith.addf %score, %b : f32
+    mla.yield %sum
+  } : <accumulator, 16x16xf32>
+  %m = tile.splat 0xFF800000 : <row_stats, 16x1xf32>
+  %p, %a, %n, %c = tile.softmax_rows %t stats %m, %m scale %f : <accumulator, 16x16xf32> stats <row_stats, 16x1xf32> -> <operand, 16x16xbf16>
+  tile.return
+}

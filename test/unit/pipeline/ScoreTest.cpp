@@ -2,6 +2,7 @@
 // reading of an edit takes part in what is expected.
 #include "runtime/reference/Formats.h"
 #include "test/unit/pipeline/Bench.h"
+#include "test/unit/pipeline/Formula.h"
 #include "test/unit/pipeline/Values.h"
 
 #include <gtest/gtest.h>
@@ -16,101 +17,19 @@ namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-/// A score, the positions of query and cached token, and the head.
-struct Place {
-  double score;
-  int64_t query, cached, head;
-};
-
-struct Formula {
-  std::function<double(const HostOperands &, const Place &)> score = [](auto &, const Place &p) {
-    return p.score;
-  };
-  std::function<bool(const Place &)> visible = [](auto &) { return true; };
-  bool sink = false;
-};
-
-double scalar(const HostOperands &operands, const char *name) { return operands.scalars.at(name); }
-double ofHead(const HostOperands &operands, const char *name, int64_t head) {
-  return operands.headValue(name, head);
+/// What decode multiplies: columns of one latent row.
+Attended attended(const Source &source) {
+  return {.causal = source.causal,
+          .sinkInLse = source.sinkInLse,
+          .key = Role::cache,
+          .value = Role::cache,
+          .keyScale = "kv_scale",
+          .valueScale = "kv_scale"};
 }
 
-/// Elements of a row as the kernel computes with them.
-std::vector<double> decodeRow(const mla::reference::HostTensor &tensor, int64_t element, int64_t width,
-                              DType compute) {
-  std::vector<double> row;
-  for (int64_t d = 0; d < width; ++d) {
-    double value = mla::reference::decode(
-        tensor.operand.dtype, mla::reference::loadCode(tensor.operand.dtype, tensor.data(), element + d));
-    row.push_back(mla::reference::decode(compute, mla::reference::encode(compute, value)));
-  }
-  return row;
-}
-
-struct Row {
-  std::vector<double> out;
-  double lse;
-};
-
-/// One query token and head by the definition of attention.
-Row expectedRow(const Source &source, const Formula &formula, const HostOperands &operands, int64_t request,
-                int64_t index, int64_t head) {
-  DType compute = source.compute == "f16" ? DType::f16 : DType::bf16;
-  const auto &query = *operands.find(Role::query), &cache = *operands.find(Role::cache);
-  int64_t kvLen = operands.shape.kvLens[request], position = index + kvLen - operands.shape.qLens[request];
-  std::vector<double> q =
-      decodeRow(query, query.element(operands.qIndptr[request] + index, head), source.width(), compute);
-  double scale = scalar(operands, "sm_scale") * scalar(operands, "kv_scale");
-  std::vector<double> weights;
-  std::vector<std::vector<double>> values;
-  double largest = formula.sink ? ofHead(operands, "sinks", head) : -kInfinity;
-  for (int64_t token = 0; token < kvLen; ++token) {
-    std::vector<double> k =
-        decodeRow(cache, operands.cacheRow(cache, request, token), source.width(), compute);
-    double dot = 0;
-    for (int64_t d = 0; d < source.width(); ++d)
-      dot += q[d] * k[d];
-    Place place{dot * scale, position, token, head};
-    bool sees = formula.visible(place) && !(source.causal && token > position);
-    weights.push_back(sees ? formula.score(operands, place) : -kInfinity);
-    largest = std::max(largest, weights.back());
-    values.push_back(std::move(k));
-  }
-  double sum = 0, sink = formula.sink ? std::exp(ofHead(operands, "sinks", head) - largest) : 0;
-  for (double &weight : weights)
-    sum += weight = largest == -kInfinity ? 0 : std::exp(weight - largest);
-  Row row{std::vector<double>(source.latent), -kInfinity};
-  double inLse = sum + (source.sinkInLse ? sink : 0);
-  if (inLse > 0)
-    row.lse = (largest + std::log(inLse)) * std::numbers::log2e;
-  for (size_t token = 0; token < weights.size(); ++token)
-    for (int64_t d = 0; weights[token] > 0 && d < source.latent; ++d)
-      row.out[d] += weights[token] / (sum + sink) * values[token][d] * scalar(operands, "kv_scale");
-  return row;
-}
-
-void expectRow(const Row &expected, const HostOperands &operands, int64_t token, int64_t head,
-               double tolerance) {
-  double difference = 0, norm = 0;
-  for (size_t d = 0; d < expected.out.size(); ++d) {
-    double value = outValue(operands, token, head, static_cast<int64_t>(d));
-    difference += (value - expected.out[d]) * (value - expected.out[d]);
-    norm += expected.out[d] * expected.out[d];
-  }
-  EXPECT_LE(std::sqrt(difference), tolerance * std::sqrt(norm)) << "token " << token << ", head " << head;
-  double lse = lseValue(operands, token, head);
-  if (std::isinf(expected.lse))
-    EXPECT_EQ(lse, expected.lse) << "token " << token << ", head " << head;
-  else
-    EXPECT_NEAR(lse, expected.lse, 1e-4) << "token " << token << ", head " << head;
-}
-
-void expectAll(const Source &source, const Formula &formula, const HostOperands &operands) {
-  for (int64_t request = 0; request < operands.batch(); ++request)
-    for (int64_t index = 0; index < operands.shape.qLens[request]; ++index)
-      for (int64_t head = 0; head < source.heads; ++head)
-        expectRow(expectedRow(source, formula, operands, request, index, head), operands,
-                  operands.qIndptr[request] + index, head, source.compute == "f16" ? 4e-3 : 1.2e-2);
+void expectAll(const Source &source, const Formula &formula, const HostOperands &operands,
+               const KernelInfo &kernel) {
+  expectFormula(kernel, attended(source), formula, operands);
 }
 
 Source small() {
@@ -232,7 +151,7 @@ TEST_P(Scores, AreWhatTheProgramSays) {
   HostOperands operands =
       bench.operands({.qLens = {1, 3, 2, 1, 4}, .kvLens = {150, 70, 2, 0, 3}, .pageSize = 16, .seed = 5});
   bench.run(operands);
-  expectAll(source, formula, operands);
+  expectAll(source, formula, operands, bench.kernel());
   mla::reference::Report report =
       mla::reference::check(bench.kernel(), operands, mla::reference::evaluate(bench.kernel(), operands, 1));
   EXPECT_TRUE(report.passed()) << report.toText();
@@ -253,7 +172,7 @@ TEST(ScoresOf, OtherTypesAndSchedules) {
       Bench bench(all.source);
       HostOperands operands = bench.operands({.qLens = {2, 3}, .kvLens = {40, 65}, .pageSize = 16});
       bench.run(operands);
-      expectAll(all.source, all.formula, operands);
+      expectAll(all.source, all.formula, operands, bench.kernel());
     }
 }
 
@@ -266,7 +185,7 @@ TEST(ScoresOf, SplitRowsWithASink) {
     Bench bench(sink.source);
     HostOperands operands = bench.operands({.qLens = {1, 2}, .kvLens = {1000, 130}, .pageSize = 16});
     bench.run(operands);
-    expectAll(sink.source, sink.formula, operands);
+    expectAll(sink.source, sink.formula, operands, bench.kernel());
   }
 }
 

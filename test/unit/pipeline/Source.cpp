@@ -34,19 +34,24 @@ static std::string read(const std::string &name, const std::string &storage, con
 }
 
 std::string PrefillSource::text() const {
-  std::string scores = "dot(q, " + read("k", keys, compute) + ") * sm_scale";
+  std::string scores = "dot(q, " + read("k", keys, compute) + ") * " + factor + "sm_scale";
   std::string scales = std::string(keys[0] == 'e' ? "k_scale : f32, " : "") + (values[0] == 'e' ? "v_scale : f32, " : "");
-  return fmt::format("kernel attention(q : ragged {}[heads = {}, {}], k : ragged {}[heads = {}, {}] align {},\n"
-                     "                 v : ragged {}[heads = {}, {}] align {}, {}sm_scale : f32)\n"
-                     "  -> (o : ragged {}[heads = {}, {}], lse : {}) compute {}{}\n"
-                     "{{\n"
-                     "  let s = {};\n"
-                     "  o   = softmax(s) @ {};\n"
-                     "  lse = logsumexp(s);\n"
-                     "}}\n",
-                     query, heads, keyWidth, keys, kvHeads, keyWidth, align, values, kvHeads, valueWidth, align, scales, out,
-                     heads, valueWidth, lse, compute, hints.empty() ? "" : " hint " + hints,
-                     causal ? "causal(" + scores + ")" : scores, read("v", values, compute));
+  std::string sunk = sink.empty() ? "t" : "sink(t, " + sink + ")";
+  return fmt::format(
+      "kernel attention(q : ragged {}[heads = {}, {}], k : ragged {}[heads = {}, {}] align {},\n"
+      "                 v : ragged {}[heads = {}, {}] align {}, {}sm_scale : f32{})\n"
+      "  -> (o : ragged {}[heads = {}, {}], lse : {}) compute {}{}\n"
+      "{{\n"
+      "  let s = {};\n"
+      "  let t = {};\n"
+      "  let u = {};\n"
+      "  o   = softmax(u) @ {};\n"
+      "  lse = logsumexp({});\n"
+      "}}\n",
+      query, heads, keyWidth, keys, kvHeads, keyWidth, align, values, kvHeads, valueWidth, align, scales,
+      operands.empty() ? "" : ", " + operands, out, heads, valueWidth, lse, compute,
+      hints.empty() ? "" : " hint " + hints, scores, causal ? "causal(" + edit + ")" : edit, sunk,
+      read("v", values, compute), sinkInLse ? "u" : "t");
 }
 
 } // namespace mlac::test

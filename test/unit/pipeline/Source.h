@@ -34,6 +34,11 @@ struct PrefillSource {
   std::string lse = "log2";
   int align = 16;
   std::string hints = {};
+  std::string operands = {}; ///< more parameters, such as "cap : f32"
+  std::string factor = {};   ///< of the scores beside sm_scale, such as "-2.0 * "
+  std::string edit = "s";    ///< what is computed of the scaled scores s; `causal` comes after it
+  std::string sink = {};     ///< logits, if there is a sink
+  bool sinkInLse = true;
 
   std::string text() const;
 };
