@@ -84,7 +84,9 @@ static void checkPool(const Operand &operand, const Cache &cache) {
 
 static void checkLists(const Append &append) {
   constexpr int64_t mostRequests = std::numeric_limits<int32_t>::max() - 1;
-  if ((!append.slots || append.indptr) && (append.requests < 1 || append.requests > mostRequests))
+  if (!append.slots && !append.indptr)
+    throw Error(Code::operandNull, "the address of the slots", "null", "in device memory", "or give the requests' lists");
+  if (append.indptr && (append.requests < 1 || append.requests > mostRequests))
     throw Error(Code::operandMismatch, "the requests of the lists", std::to_string(append.requests), "between 1 and 2^31 - 2");
   if (append.indptr)
     requireAddress("the indptr", append.indptr, 4);
@@ -93,8 +95,6 @@ static void checkLists(const Append &append) {
       throw Error(Code::operandMismatch, "the bytes of a slot", std::to_string(append.slotBytes), "4 or 8");
     return requireAddress("the slots", append.slots, append.slotBytes);
   }
-  if (!append.indptr)
-    throw Error(Code::operandNull, "the address of the slots", "null", "in device memory", "or give the requests' lists");
   requireAddress("kv_len", append.kvLen, 4);
   requireAddress("the page table", append.cache.table, 4);
   if (append.tableColumns < 1 || append.tableColumns > append.cache.tableStride ||

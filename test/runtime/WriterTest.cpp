@@ -9,6 +9,7 @@
 
 #include <cmath>
 #include <limits>
+#include <numeric>
 #include <random>
 
 using namespace mla;
@@ -63,8 +64,10 @@ protected:
   /// What the pool holds after the rows were appended, row after row, one code an element.
   std::vector<uint32_t> append(const std::vector<uint16_t> &codes, float scale, std::vector<int64_t> slots = {}) {
     auto rows = static_cast<int64_t>(codes.size()) / kWidth;
-    for (int64_t row = 0; slots.empty() && row < rows; ++row)
-      slots.push_back(row);
+    if (slots.empty()) {
+      slots.resize(static_cast<size_t>(rows));
+      std::iota(slots.begin(), slots.end(), 0);
+    }
     run(codes, scale, slots, rows);
     std::vector<uint8_t> all(static_cast<size_t>(3 * rows * kWidth * size));
     pool.copyOut(all.data(), all.size());
