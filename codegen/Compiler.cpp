@@ -42,12 +42,21 @@ LogicalResult Compiler::lowerToTiles() {
   });
 }
 
+template <typename OptionsT>
+static OptionsT listing(const CompilerOptions &options, int64_t count) {
+  OptionsT schedule;
+  schedule.target = options.target;
+  schedule.profile = options.profile;
+  schedule.ptx = options.ptx;
+  schedule.candidates = count;
+  return schedule;
+}
+
 FailureOr<std::vector<Ranked>> Compiler::candidates(int64_t count) {
   OwningOpRef<ModuleOp> copy = module.clone();
-  ScheduleOptions schedule{options.target, options.profile, options.ptx};
-  schedule.candidates = count;
   PassManager manager(module.getContext());
-  manager.addPass(createSchedule(schedule));
+  manager.addPass(createSchedule(listing<ScheduleOptions>(options, count)));
+  manager.addPass(createSchedulePrefill(listing<SchedulePrefillOptions>(options, count)));
   if (failed(manager.run(*copy)))
     return failure();
   std::vector<Ranked> all;
@@ -56,13 +65,13 @@ FailureOr<std::vector<Ranked>> Compiler::candidates(int64_t count) {
       kernel->removeAttr("tile.candidates");
       Ranked ranked{kernel.getSymName().str(), tunedKey(kernel, choice, ""), {}};
       for (Attribute schedule : list)
-        ranked.schedules.push_back(cast<tile::ScheduleAttr>(schedule));
+        ranked.schedules.push_back(schedule);
       all.push_back(std::move(ranked));
     }
   return all;
 }
 
-void Compiler::tune(tile::ScheduleAttr schedule) {
+void Compiler::tune(Attribute schedule) {
   for (auto kernel : module.getOps<tile::KernelOp>())
     kernel->setAttr("tile.tuned", schedule);
 }

@@ -27,7 +27,7 @@ struct CompilerOptions {
 struct Ranked {
   std::string kernel;
   ::mla::TunedKey key; // without a device
-  std::vector<mlir::tile::ScheduleAttr> schedules;
+  std::vector<mlir::Attribute> schedules; // of the kernel's family
 };
 
 /// One module on its way down. Each step is taken at most once; errors are diagnostics.
@@ -40,7 +40,7 @@ public:
   /// The best `count` schedules of every kernel by the cost model, best first; between lowerToTiles() and schedule().
   mlir::FailureOr<std::vector<Ranked>> candidates(int64_t count);
   /// Has schedule() take this one for every kernel.
-  void tune(mlir::tile::ScheduleAttr schedule);
+  void tune(mlir::Attribute schedule);
   /// Tiles to their scheduled form.
   mlir::LogicalResult schedule();
   /// To the LLVM dialect, checked against the target.

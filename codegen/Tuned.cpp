@@ -46,9 +46,10 @@ static void warnMissing(tile::KernelOp kernel, const ::mla::TunedStore &store, c
 }
 
 /// Null, without a diagnostic, for a text that is no schedule of this version.
-static tile::ScheduleAttr parseSchedule(StringRef text, MLIRContext *context) {
+static Attribute parseSchedule(StringRef text, MLIRContext *context) {
   ScopedDiagnosticHandler quiet(context, [](Diagnostic &) { return success(); });
-  return dyn_cast_or_null<tile::ScheduleAttr>(parseAttribute(text, context));
+  Attribute attribute = parseAttribute(text, context);
+  return isa_and_nonnull<tile::ScheduleAttr, tile::PrefillScheduleAttr>(attribute) ? attribute : Attribute();
 }
 
 static void takeTuned(tile::KernelOp kernel, const ::mla::TunedStore &store, const ::mla::TunedKey &key) {
@@ -56,7 +57,7 @@ static void takeTuned(tile::KernelOp kernel, const ::mla::TunedStore &store, con
   std::optional<::mla::TunedRecord> record = store.find(key, problem);
   if (!record)
     return warnMissing(kernel, store, key, problem);
-  if (tile::ScheduleAttr schedule = parseSchedule(record->schedule, kernel.getContext()))
+  if (Attribute schedule = parseSchedule(record->schedule, kernel.getContext()))
     kernel->setAttr("tile.tuned", schedule);
   else
     warnMissing(kernel, store, key,

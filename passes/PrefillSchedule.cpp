@@ -66,10 +66,13 @@ struct SchedulePrefill : mlac::impl::SchedulePrefillBase<SchedulePrefill> {
     llvm::copy_if(all, std::back_inserter(fitting), [&](const Candidate &c) { return fits(c.need(), choice.profile); });
     if (fitting.empty())
       return reportNoFit(kernel, all);
-    const Candidate &best =
-        *llvm::min_element(fitting, [](const Candidate &a, const Candidate &b) { return a.cost < b.cost; });
-    apply(kernel, best.schedule);
-    remarkOnChoice(kernel, best.need(), costOfPrefillTile(shape, best.schedule, choice.profile), best.schedule.getTokens(),
+    SmallVector<ScheduleNeed> ranked = rankedByCost(ArrayRef(fitting));
+    if (candidates > 0)
+      return listCandidates(kernel, ranked, candidates), success();
+    const ScheduleNeed &best = tunedOrBest(kernel, ranked, choice.profile);
+    auto attr = cast<tile::PrefillScheduleAttr>(best.schedule);
+    apply(kernel, attr);
+    remarkOnChoice(kernel, best, costOfPrefillTile(shape, attr, choice.profile), attr.getTokens(),
                    choice.profile);
     return success();
   }

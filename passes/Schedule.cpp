@@ -2,7 +2,6 @@
 #include "passes/Passes.h"
 
 #include "passes/ScheduleFit.h"
-#include "llvm/ADT/SetVector.h"
 
 namespace mlac {
 #define GEN_PASS_DEF_SCHEDULE
@@ -79,38 +78,15 @@ struct Schedule : mlac::impl::ScheduleBase<Schedule> {
                   [&](const Candidate &c) { return c.merges && fits(c.need(), choice.profile); });
     if (fitting.empty())
       return reportNoFit(kernel, all);
-    SmallVector<const Candidate *> ranked;
-    for (const Candidate &candidate : fitting)
-      ranked.push_back(&candidate);
-    llvm::sort(ranked, [](auto *a, auto *b) { return std::tie(a->cost, a) < std::tie(b->cost, b); });
+    SmallVector<ScheduleNeed> ranked = rankedByCost(ArrayRef(fitting));
     if (candidates > 0)
-      return list(kernel, ranked), success();
-    const Candidate &best = pick(kernel, ranked);
-    apply(kernel, best.schedule);
-    remarkOnChoice(kernel, best.need(), costOfTile(shape, best.schedule, choice.profile), best.schedule.getBlockTokens(),
+      return listCandidates(kernel, ranked, candidates), success();
+    const ScheduleNeed &best = tunedOrBest(kernel, ranked, choice.profile);
+    auto attr = cast<tile::ScheduleAttr>(best.schedule);
+    apply(kernel, attr);
+    remarkOnChoice(kernel, best, costOfTile(shape, attr, choice.profile), attr.getBlockTokens(),
                    choice.profile);
     return success();
-  }
-
-  void list(tile::KernelOp kernel, ArrayRef<const Candidate *> ranked) {
-    llvm::SetVector<Attribute> best; // equal choices list a schedule twice
-    for (const Candidate *candidate : ranked)
-      if (int64_t(best.size()) < candidates)
-        best.insert(candidate->schedule);
-    kernel->setAttr("tile.candidates", ArrayAttr::get(&getContext(), best.getArrayRef()));
-  }
-
-  /// The schedule that was tuned for this kernel, or the model's first.
-  const Candidate &pick(tile::KernelOp kernel, ArrayRef<const Candidate *> ranked) {
-    auto tuned = dyn_cast_or_null<tile::ScheduleAttr>(kernel->removeAttr("tile.tuned"));
-    if (!tuned)
-      return *ranked.front();
-    auto *found = llvm::find_if(ranked, [&](const Candidate *candidate) { return candidate->schedule == tuned; });
-    if (found != ranked.end())
-      return **found;
-    kernel.emitWarning() << "the tuned schedule of " << kernel.getSymName() << ", " << tuned << ", is not among those that fit "
-                         << StringRef(choice.profile.name) << "; the cost model chooses [schedule-tuned]";
-    return *ranked.front();
   }
 
   LogicalResult reportNoFit(tile::KernelOp kernel, ArrayRef<Candidate> all) {

@@ -1,6 +1,8 @@
 // Hints, limits and messages of the schedulers.
 #include "passes/ScheduleFit.h"
 
+#include "llvm/ADT/SetVector.h"
+
 using namespace mlir;
 
 namespace mlac {
@@ -30,6 +32,27 @@ LogicalResult checkInstructions(tile::KernelOp kernel, ArrayRef<Type> stored, co
     return kernel.emitError() << StringRef(choice.target.name) << " has no matrix instruction for " << compute
                               << " [target-mma]";
   return success();
+}
+
+void listCandidates(tile::KernelOp kernel, ArrayRef<ScheduleNeed> ranked, int64_t most) {
+  llvm::SetVector<Attribute> best; // equal choices list a schedule twice
+  for (const ScheduleNeed &need : ranked)
+    if (int64_t(best.size()) < most)
+      best.insert(need.schedule);
+  kernel->setAttr("tile.candidates", ArrayAttr::get(kernel.getContext(), best.getArrayRef()));
+}
+
+const ScheduleNeed &tunedOrBest(tile::KernelOp kernel, ArrayRef<ScheduleNeed> ranked, const Profile &limits) {
+  Attribute tuned = kernel->removeAttr("tile.tuned");
+  if (!tuned)
+    return ranked.front();
+  auto *found = llvm::find_if(ranked, [&](const ScheduleNeed &need) { return need.schedule == tuned; });
+  if (found != ranked.end())
+    return *found;
+  kernel.emitWarning() << "the tuned schedule of " << kernel.getSymName() << ", " << tuned
+                       << ", is not among those that fit " << StringRef(limits.name)
+                       << "; the cost model chooses [schedule-tuned]";
+  return ranked.front();
 }
 
 LogicalResult reportNoFit(tile::KernelOp kernel, const ScheduleNeed &least, const Profile &limits) {

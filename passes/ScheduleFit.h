@@ -28,6 +28,24 @@ bool fits(const ScheduleNeed &need, const Profile &limits);
 mlir::LogicalResult checkInstructions(mlir::tile::KernelOp kernel, llvm::ArrayRef<mlir::Type> stored,
                                       const TargetChoice &choice);
 
+/// Candidates with a `cost` and a `need()`, the cheapest first; of equal ones the first stays first.
+template <typename CandidateT>
+llvm::SmallVector<ScheduleNeed> rankedByCost(llvm::ArrayRef<CandidateT> candidates) {
+  llvm::SmallVector<const CandidateT *> order =
+      llvm::map_to_vector(candidates, [](const CandidateT &c) { return &c; });
+  llvm::sort(order, [](auto *a, auto *b) { return std::tie(a->cost, a) < std::tie(b->cost, b); });
+  return llvm::map_to_vector(order, [](const CandidateT *c) { return c->need(); });
+}
+
+/// Leaves the first `most` different ones of a kernel's schedules, best first, in its attribute
+/// `tile.candidates`.
+void listCandidates(mlir::tile::KernelOp kernel, llvm::ArrayRef<ScheduleNeed> ranked, int64_t most);
+
+/// Of a kernel's schedules, best first, the one that was tuned for it (attribute `tile.tuned`, taken off), or
+/// the first [schedule-tuned].
+const ScheduleNeed &tunedOrBest(mlir::tile::KernelOp kernel, llvm::ArrayRef<ScheduleNeed> ranked,
+                                const Profile &limits);
+
 /// The error when not even `least`, the schedule of the fewest bytes, fits [schedule-fit].
 mlir::LogicalResult reportNoFit(mlir::tile::KernelOp kernel, const ScheduleNeed &least, const Profile &limits);
 

@@ -49,7 +49,7 @@ static BatchLengths lengthsOf(const BatchOptions &batch) {
 
 /// The program with one schedule, compiled.
 static mlir::FailureOr<Trial> compileTrial(mlir::ModuleOp program, const CompilerOptions &options,
-                                           llvm::StringRef kernel, mlir::tile::ScheduleAttr schedule,
+                                           llvm::StringRef kernel, mlir::Attribute schedule,
                                            const BatchLengths &batch) {
   mlir::OwningOpRef<mlir::ModuleOp> module = program.clone();
   mlir::FailureOr<Compiler> compiler = Compiler::create(*module, options);
@@ -77,7 +77,7 @@ static mlir::LogicalResult compileTrials(mlir::ModuleOp program, const CompilerO
     return mlir::failure();
   for (const Ranked &kernel : *ranked) {
     tuning.key = kernel.key;
-    for (mlir::tile::ScheduleAttr schedule : kernel.schedules) {
+    for (mlir::Attribute schedule : kernel.schedules) {
       mlir::FailureOr<Trial> trial =
           compileTrial(program, compilerOptions, tuning.kernel, schedule, lengthsOf(options.batch));
       if (failed(trial))
