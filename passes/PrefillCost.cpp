@@ -79,9 +79,12 @@ int64_t estimateRegisters(const PrefillShape &shape, tile::PrefillScheduleAttr s
           stats = rows / 8 * 3;
   // Of each row its position and a head's value; a score's way through the edit.
   int64_t ofEdits = shape.editedScores ? rows / 8 * 2 + 6 : 0;
+  // Where conversions take registers, too, those of a window's bounds were seen to spill.
+  bool ofBytes = bitsOf(elementOf(shape.key.getElementType())) == 8;
+  int64_t ofWindow = shape.window && ofBytes ? 8 : 0;
   // Operands under way, addresses, loop state: what ptxas 13.0 was seen to need beyond the above, so that no
   // schedule spills.
-  return accumulator + scores + stats + ofEdits + (schedule.getStages() > 1 ? 52 : 44);
+  return accumulator + scores + stats + ofEdits + ofWindow + (schedule.getStages() > 1 ? 52 : 44);
 }
 
 } // namespace mlac

@@ -23,10 +23,12 @@ PrefillShape prefillShapeOf(tile::KernelOp kernel) {
   kernel.walk([&](tile::LoadQueryRowsOp op) { shape.query = op.getSource().getType(); });
   kernel.walk([&](tile::MaskOp op) {
     shape.editedScores = editsScores(op);
+    shape.window = op.getWindow().has_value();
     shape.scores = costOfRows(op.getEdit(), shape.editedScores);
   });
   kernel.walk([&](tile::MaskRowsOp op) {
     shape.editedScores = op.getScale() != nullptr;
+    shape.window = op.getWindow().has_value();
     shape.scores = costOfRows(op.getEdit(), shape.editedScores);
   });
   kernel.walk([&](tile::LoadOp op) { take(op.getSource().getType(), !shape.key); });

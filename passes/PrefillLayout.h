@@ -12,6 +12,7 @@ struct PrefillShape {
   mlir::Type compute;
   int64_t heads, kvHeads;
   bool editedScores; // scores are scaled, and perhaps edited, before the softmax
+  bool window;
   ScoreCost scores;  // of that, a score
 
   int64_t keyWidth() const { return key.getWidth(); }

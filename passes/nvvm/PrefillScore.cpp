@@ -127,13 +127,19 @@ public:
   RowMasker(Emitter &e, tile::MaskRowsOp op, const ItemView &item, Value first, ValueRange scores)
       : e(e), op(op), schedule(prefillOf(op)), item(item), first(first), scores(scores) {}
 
+  /// The two ends of what rows see are masked one after the other: a tile is seldom cut at both, and their
+  /// bounds are not held at once.
   SmallVector<Value> run() {
     // The first row of a warp sees the least.
     Value row = e.add(item.rowBegin, e.mul(e.warp(), schedule.getRowsPerWarp()));
     Value cut = e.less(visibleTokens(row), e.add(first, schedule.getTokens()));
-    if (op.getWindow()) // whose last row's begins last
-      cut = e.bitOr(cut, e.less(first, firstVisible(e.add(row, schedule.getRowsPerWarp() - 1))));
-    return e.choose(cut, [&] { return masked(); }, [&] { return SmallVector<Value>(scores); });
+    SmallVector<Value> result = e.choose(cut, [&] { return maskedAtEnd(); }, [&] { return scores; });
+    if (!op.getWindow())
+      return result;
+    scores = result;
+    // The last row's window begins last.
+    cut = e.less(first, firstVisible(e.add(row, schedule.getRowsPerWarp() - 1)));
+    return e.choose(cut, [&] { return maskedAtBeginning(); }, [&] { return scores; });
   }
 
 private:
@@ -162,23 +168,28 @@ private:
     return bounds;
   }
 
-  SmallVector<Value> masked() {
-    Value hidden = e.f32(-std::numeric_limits<double>::infinity());
-    // Visible tokens counted from this lane's first of the tile.
-    Value start = e.add(first, e.shl(e.bitAnd(e.lane(), 3), 1));
+  /// Visible tokens are counted from this lane's first of the tile.
+  Value laneStart() { return e.add(first, e.shl(e.bitAnd(e.lane(), 3), 1)); }
+
+  SmallVector<Value> maskedAtEnd() {
     SmallVector<Value> ends =
-                           boundsFrom(start, op.getCausal(), [&](Value row) { return visibleTokens(row); }),
-                       begins;
-    if (op.getWindow())
-      begins = boundsFrom(start, true, [&](Value row) { return firstVisible(row); });
+        boundsFrom(laneStart(), op.getCausal(), [&](Value row) { return visibleTokens(row); });
+    return select([&](Value token, int64_t stat) { return e.less(token, ends[stat]); }, true);
+  }
+
+  SmallVector<Value> maskedAtBeginning() {
+    SmallVector<Value> begins = boundsFrom(laneStart(), true, [&](Value row) { return firstVisible(row); });
+    return select([&](Value token, int64_t stat) { return e.less(token, begins[stat]); }, false);
+  }
+
+  /// The scores whose condition on (token of the tile, statistics register) is `wanted`; -inf for the others.
+  SmallVector<Value> select(function_ref<Value(Value, int64_t)> condition, bool wanted) {
+    Value hidden = e.f32(-std::numeric_limits<double>::infinity());
     SmallVector<Value> result;
     for (auto [index, score] : llvm::enumerate(scores)) {
-      int64_t stat = statOfScore(schedule, int64_t(index));
       Value token = e.i32(columnOfScore(schedule, int64_t(index)));
-      Value visible = e.less(token, ends[stat]);
-      if (op.getWindow())
-        visible = e.select(e.less(token, begins[stat]), e.boolean(false), visible);
-      result.push_back(e.select(visible, score, hidden));
+      Value holds = condition(token, statOfScore(schedule, int64_t(index)));
+      result.push_back(wanted ? e.select(holds, score, hidden) : e.select(holds, hidden, score));
     }
     return result;
   }
@@ -188,7 +199,7 @@ private:
   tile::PrefillScheduleAttr schedule;
   const ItemView &item;
   Value first; // token of the tile
-  ValueRange scores;
+  SmallVector<Value> scores;
 };
 
 struct LowerMaskRows : OpConversionPattern<tile::MaskRowsOp> {

@@ -94,22 +94,22 @@ tile.kernel @weigh(%acc: !tile.fragment<accumulator, 16x48xf32>, %p: !tile.fragm
   tile.return
 }
 
-// A window cuts a tile at its beginning, too: one more comparison a tile, and one a score of a tile that is cut. An edit is of every
-// score, before the branch; what it reads of a head is loaded once.
+// A window cuts a tile at its beginning, too: one more comparison a tile, and a branch of its own. An edit is of every score,
+// before the branches; what it reads of a head is loaded once.
 // CHECK-LABEL: llvm.func @window(
 // CHECK: llvm.load {{.*}} invariant
 // CHECK-NOT: llvm.load
 // CHECK: arith.addf
 // CHECK: %[[END:.+]] = arith.cmpi slt
-// CHECK: %[[BEGIN:.+]] = arith.cmpi slt
-// CHECK: %[[CUT:.+]] = arith.ori %[[END]], %[[BEGIN]] : i1
-// CHECK: scf.if %[[CUT]]
-// CHECK: %[[INSIDE:.+]] = arith.cmpi sgt
-// CHECK: %[[BEFORE:.+]] = arith.cmpi sgt
-// CHECK: %[[VISIBLE:.+]] = arith.select %[[BEFORE]], %{{.+}}, %[[INSIDE]]
-// CHECK: arith.select %[[VISIBLE]]
+// CHECK: %[[MASKED:.+]]:8 = scf.if %[[END]]
+// CHECK: arith.select %{{.+}}, %{{.+}}, %[[HIDDEN:.+]] : f32
 // CHECK: } else {
 // CHECK-NEXT: scf.yield
+// CHECK: %[[BEGIN:.+]] = arith.cmpi slt
+// CHECK: scf.if %[[BEGIN]]
+// CHECK: arith.select %{{.+}}, %[[HIDDEN]], %[[MASKED]]#0 : f32
+// CHECK: } else {
+// CHECK-NEXT: scf.yield %[[MASKED]]#0
 tile.kernel @window(%s: !tile.fragment<accumulator, 16x16xf32>, %item: !tile.item, %i: i32, %f: f32, %bias: !mla.head_values<8>)
     attributes {compute = bf16, heads = 8 : i64, kv_heads = 8 : i64,
                 prefill_schedule = #tile.prefill_schedule<rows = 16, tokens = 16, stages = 1, rowWarps = 1>} {
