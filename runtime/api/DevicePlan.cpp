@@ -100,13 +100,14 @@ static void requireArray(const char *name, DevicePtr address) {
 void BatchPlan::Impl::checkDeviceLengths(const DeviceLengths &lengths) const {
   if (info().planner.name.empty())
     throw Error(Code::entryMissing, "the planner of " + info().name, "not in the artefact", "there",
-                "recompile the kernel with this version");
+                info().isPrefill() ? "prefill is planned on the host, by plan()"
+                                   : "recompile the kernel with this version");
   if (!config.graph)
     throw Error(Code::configMismatch, "Config::graph", "false", "true for plans that are made on the device",
                 "their launches have the capacity's size");
   requireWithin("requests", lengths.requests, sizes.requests);
   requireWithin("query rows", lengths.queryRows, sizes.queryRows);
-  bool paged = info().find(Role::cache)->layout == Layout::paged;
+  bool paged = info().cached().layout == Layout::paged;
   if (paged)
     checkGeometry(deviceRequest(lengths));
   if (lengths.requests == 0)
@@ -119,7 +120,7 @@ void BatchPlan::Impl::checkDeviceLengths(const DeviceLengths &lengths) const {
 
 void BatchPlan::Impl::writeBatch(const DeviceLengths &lengths, Words &into) const {
   PlanRequest request = deviceRequest(lengths);
-  bool paged = info().find(Role::cache)->layout == Layout::paged;
+  bool paged = info().cached().layout == Layout::paged;
   bool splits = request.split && !info().combine.name.empty();
   int64_t mostTokens = int32Max - info().tile.tokens;
   if (paged)
@@ -163,7 +164,7 @@ void BatchPlan::Impl::planOnDevice(const DeviceLengths &lengths, Stream stream) 
 //===-- Page tables --===//
 
 void BatchPlan::Impl::checkTable(Words &values, Stream stream) {
-  if (info().find(Role::cache)->layout != Layout::paged || requests == 0 || expected.cachedTokens == 0)
+  if (info().cached().layout != Layout::paged || requests == 0 || expected.cachedTokens == 0)
     return;
   if (device().capturing(stream))
     throw Error(Code::streamCapturing, "run() with checkTables", "on a stream that is being captured",

@@ -34,7 +34,7 @@ static void compareWithKernel(const KernelInfo &kernel, const Config &config) {
   compare("causal", config.causal, kernel.causal, yesNo);
   compare("the window", config.window, kernel.window, number);
   compare("the base of the LSE", config.lse, kernel.lse, nameOf);
-  bool paged = kernel.find(Role::cache)->layout == Layout::paged;
+  bool paged = kernel.cached().layout == Layout::paged;
   if (config.checkTables && paged && kernel.check.name.empty())
     throw Error(Code::entryMissing, "the check of page tables of " + kernel.name, "not in the artefact",
                 "there", "recompile the kernel with this version, or leave checkTables off");

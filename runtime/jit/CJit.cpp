@@ -30,21 +30,12 @@ static mla::jit::Options convert(const mla_jit_options &c) {
   return options;
 }
 
-template <typename Handle, typename Load>
-static mla_status loadInto(mla_device *device, const char *source, const mla_jit_options *options, Handle **handle,
-                           const char *name, Load load) {
+mla_status mla_jit_load(mla_device *device, const char *source, const mla_jit_options *options,
+                        mla_kernel **kernel) {
   return guarded([&] {
-    required(handle, name) = nullptr;
+    required(kernel, "kernel") = nullptr;
     std::shared_ptr<mla::Device> on = required(device, "device").device;
     mla::jit::Options converted = options ? convert(readStruct(options, "options")) : mla::jit::Options();
-    *handle = new Handle{on, load(on, &required(source, "source"), converted)};
+    *kernel = new mla_kernel{on, mla::jit::load(on, &required(source, "source"), converted)};
   });
-}
-
-mla_status mla_jit_load(mla_device *device, const char *source, const mla_jit_options *options, mla_kernel **kernel) {
-  return loadInto(device, source, options, kernel, "kernel", [](auto &&...given) { return mla::jit::load(given...); });
-}
-
-mla_status mla_jit_load_writer(mla_device *device, const char *source, const mla_jit_options *options, mla_writer **writer) {
-  return loadInto(device, source, options, writer, "writer", [](auto &&...given) { return mla::jit::loadWriter(given...); });
 }

@@ -54,6 +54,39 @@ protected:
     EXPECT_TRUE(report.passed()) << report.toText();
   }
 
+  /// A context in chunks, each its own run without a mask, merged: what one run over the whole gives.
+  void runChunks(const Kernel &kernel, Live &whole, int32_t chunk) {
+    BatchPlan plan = prepare(kernel, whole);
+    plan.plan(whole.lengths());
+    const Operands operands = whole.operands();
+    const int32_t context = whole.host().shape.kvLens[0];
+    std::vector<Buffer> memory;
+    std::vector<State> states;
+    for (int32_t begin = 0; begin < context; begin += chunk) {
+      std::vector<int32_t> indptr{0, std::min(chunk, context - begin)}, lengths{indptr[1]};
+      Lengths part = whole.lengths();
+      part.kvLen = lengths;
+      part.cacheIndptr = indptr;
+      plan.plan(part);
+      Operands here = operands;
+      for (Tensor *tensor : {&here.key, &here.value}) {
+        tensor->data += static_cast<uint64_t>(begin * tensor->strideToken * bytes(tensor->dtype));
+        tensor->rows = lengths[0];
+      }
+      for (Tensor *tensor : {&here.out, &here.lse}) {
+        memory.emplace_back(*device, static_cast<size_t>(tensor->rows * tensor->strideToken * 4),
+                            "a chunk's result");
+        tensor->data = memory.back().get();
+      }
+      plan.run(here);
+      states.push_back({here.out, here.lse});
+    }
+    ASSERT_GT(states.size(), 2u);
+    kernel.merge(states, {operands.out, operands.lse});
+    reference::Report report = whole.check();
+    EXPECT_TRUE(report.passed()) << report.toText();
+  }
+
   std::shared_ptr<Device> device = jit::createEmulator({.seed = 3, .multiprocessors = 4});
 };
 
@@ -135,36 +168,45 @@ TEST_F(PrefillRun, RefusesOperandsThatWereNotPlanned) {
   EXPECT_EQ(refusal([](Operands &) {}), "accepted");
 }
 
-/// A context in chunks, each its own run without a mask, merged: what one run over the whole gives.
+TEST_F(PrefillRun, IsPlannedOnTheHost) {
+  Kernel kernel = load("causal_prefill");
+  Live live(*device, kernel.info(), reference::BatchShape{{4}, {9}, 1, 4});
+  BatchPlan plan = prepare(kernel, live, /*graph=*/true);
+  try {
+    plan.planOnDevice({.requests = 1, .queryRows = 4});
+    FAIL() << "accepted";
+  } catch (const Error &error) {
+    EXPECT_EQ(name(error.code), "entryMissing");
+    EXPECT_NE(std::string(error.what()).find("prefill is planned on the host, by plan()"), std::string::npos)
+        << error.what();
+  }
+}
+
+/// There are no page tables: checking them is nothing.
+TEST_F(PrefillRun, HasNoPageTablesToCheck) {
+  Kernel kernel = load("causal_prefill");
+  Live live(*device, kernel.info(), reference::BatchShape{{4}, {9}, 1, 4});
+  Config config;
+  config.capacity = live.capacity();
+  config.checkTables = true;
+  BatchPlan plan = kernel.prepare(config, {});
+  planAndRun(plan, live);
+}
+
 TEST_F(PrefillRun, ChunksOfAPrefixGiveTheWhole) {
   Kernel kernel = load("full_prefill");
-  constexpr int32_t tokens = 20, context = 300, chunk = 110;
-  Live whole(*device, kernel.info(), reference::BatchShape{{tokens}, {context}, 1, 3});
-  BatchPlan plan = prepare(kernel, whole);
-  plan.plan(whole.lengths());
-  const Operands operands = whole.operands();
-  std::vector<Buffer> memory;
-  std::vector<State> states;
-  for (int32_t begin = 0; begin < context; begin += chunk) {
-    std::vector<int32_t> indptr{0, std::min(chunk, context - begin)}, lengths{indptr[1]};
-    Lengths part = whole.lengths();
-    part.kvLen = lengths;
-    part.cacheIndptr = indptr;
-    plan.plan(part);
-    Operands here = operands;
-    for (Tensor *tensor : {&here.key, &here.value}) {
-      tensor->data += static_cast<uint64_t>(begin * tensor->strideToken * bytes(tensor->dtype));
-      tensor->rows = lengths[0];
-    }
-    for (Tensor *tensor : {&here.out, &here.lse}) {
-      memory.emplace_back(*device, static_cast<size_t>(tokens * tensor->strideToken * 4), "a chunk's result");
-      tensor->data = memory.back().get();
-    }
-    plan.run(here);
-    states.push_back({here.out, here.lse});
-  }
-  ASSERT_EQ(states.size(), 3u);
-  kernel.merge(states, {operands.out, operands.lse});
-  reference::Report report = whole.check();
-  EXPECT_TRUE(report.passed()) << report.toText();
+  Live whole(*device, kernel.info(), reference::BatchShape{{20}, {300}, 1, 3});
+  runChunks(kernel, whole, 110);
+}
+
+/// Case 24: the chunks' log-sum-exps are of scores with the factor that was given, whatever it is.
+TEST_F(PrefillRun, ChunksWithAFactorOfTheirOwn) {
+  Kernel kernel = load("full_prefill");
+  Live whole(*device, kernel.info(), reference::BatchShape{{2}, {4096}, 1, 3});
+  std::vector<Scalar> scalars(whole.operands().scalars.begin(), whole.operands().scalars.end());
+  for (Scalar &scalar : scalars)
+    if (scalar.name == "sm_scale")
+      scalar.value = whole.host().scalars["sm_scale"] = static_cast<float>(0.7 / std::sqrt(192));
+  whole.operands().scalars = scalars;
+  runChunks(kernel, whole, 1024);
 }
