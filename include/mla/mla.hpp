@@ -5,4 +5,3 @@
 #include "mla/Error.h"
 #include "mla/Kernel.h"
 #include "mla/Types.h"
-#include "mla/Writer.h"
