@@ -15,6 +15,8 @@ static ::mla::DType dtypeOf(Type type) {
     return ::mla::DType::e4m3;
   if (isa<Float8E5M2Type>(type))
     return ::mla::DType::e5m2;
+  if (type.isInteger(8))
+    return ::mla::DType::s8;
   if (type.isF16())
     return ::mla::DType::f16;
   return type.isBF16() ? ::mla::DType::bf16 : ::mla::DType::f32;
@@ -159,6 +161,39 @@ static ::mla::KernelInfo describeKernel(LLVM::LLVMFuncOp main) {
   return kernel;
 }
 
+/// A row that is found by the row's number or by a slot.
+static ::mla::Operand describeRow(StringRef name, mlir::mla::BufferType type) {
+  ::mla::Operand operand;
+  operand.name = name.str();
+  operand.role = ::mla::Role::cache;
+  operand.layout = type.getLayout() == mlir::mla::Layout::paged ? ::mla::Layout::paged : ::mla::Layout::ragged;
+  operand.dtype = dtypeOf(type.getElementType());
+  operand.shape.assign(type.getShape().begin(), type.getShape().end());
+  operand.alignment = int(type.getAlign());
+  return operand;
+}
+
+static ::mla::WriterInfo describeWriter(LLVM::LLVMFuncOp function) {
+  auto attr = function->getAttrOfType<DictionaryAttr>("mlac.writer");
+  auto row = [&](Attribute name) {
+    for (Attribute pair : function->getAttrOfType<ArrayAttr>("mlac.operands"))
+      if (cast<ArrayAttr>(pair)[0] == name)
+        return describeRow(cast<StringAttr>(name).getValue(),
+                           cast<mlir::mla::BufferType>(cast<TypeAttr>(cast<ArrayAttr>(pair)[1]).getValue()));
+    llvm_unreachable("the pass names operands of its own");
+  };
+  ::mla::WriterInfo writer;
+  writer.name = function.getSymName().str();
+  for (Attribute name : attr.getAs<ArrayAttr>("parts"))
+    writer.parts.push_back(row(name));
+  writer.cache = row(attr.get("cache"));
+  writer.rounded = attr.getAs<BoolAttr>("rounded").getValue();
+  writer.divisor = describeScale(attr);
+  writer.elements = int(attr.getAs<IntegerAttr>("elements").getInt());
+  writer.main = describeEntry(function);
+  return writer;
+}
+
 ::mla::Manifest describeModule(ModuleOp module, const Provenance &provenance) {
   ::mla::Manifest manifest;
   manifest.compiler = "mlac " MLAC_VERSION;
@@ -166,6 +201,9 @@ static ::mla::KernelInfo describeKernel(LLVM::LLVMFuncOp main) {
   manifest.target = provenance.target;
   manifest.profile = provenance.profile;
   manifest.ptxVersion = formatPtxVersion(provenance.ptx);
+  for (auto function : module.getOps<LLVM::LLVMFuncOp>())
+    if (function->hasAttr("mlac.writer"))
+      manifest.writers.push_back(describeWriter(function));
   for (auto function : module.getOps<LLVM::LLVMFuncOp>())
     if (function->hasAttr("schedule") || function->hasAttr("prefill_schedule"))
       manifest.kernels.push_back(describeKernel(function));

@@ -200,6 +200,18 @@ static json::Value describeKernel(const ::mla::KernelInfo &kernel, const Schedul
   return object;
 }
 
+static json::Value describeWriter(const ::mla::WriterInfo &writer, const Profile &profile, const Assembled *assembled) {
+  int64_t read = 0;
+  for (const ::mla::Operand &part : writer.parts)
+    read += part.shape[0] * ::mla::bytes(part.dtype);
+  return json::Object{{"writer", writer.name},
+                      {"storage", std::string(name(writer.cache.dtype))},
+                      {"bytes_read_per_row", read},
+                      {"bytes_written_per_row", writer.width() * ::mla::bytes(writer.cache.dtype)},
+                      {"elements_per_thread", writer.elements},
+                      {"main", describeResources(writer.main, profile, assembled)}};
+}
+
 std::string writeReport(const ::mla::Manifest &manifest, const std::vector<ScheduledFacts> &facts,
                         const Profile &profile, const Assembled *assembled, const std::optional<BatchLengths> &batch) {
   json::Array kernels;
@@ -207,11 +219,16 @@ std::string writeReport(const ::mla::Manifest &manifest, const std::vector<Sched
     for (const ScheduledFacts &fact : facts)
       if (fact.kernel == kernel.name)
         kernels.push_back(describeKernel(kernel, fact, profile, assembled, batch));
+  json::Array writers;
+  for (const ::mla::WriterInfo &writer : manifest.writers)
+    writers.push_back(describeWriter(writer, profile, assembled));
   json::Object report{{"target", manifest.target},
                       {"profile", manifest.profile},
                       {"ptx", manifest.ptxVersion},
                       {"ptxas", assembled != nullptr},
                       {"kernels", std::move(kernels)}};
+  if (!writers.empty())
+    report["writers"] = std::move(writers);
   return llvm::formatv("{0:2}\n", json::Value(std::move(report))).str();
 }
 

@@ -108,8 +108,11 @@ struct ResultDecl : Decl {
 
   // Filled in by the checker.
   ValueType type; // Rows (of a buffer), Lse or Invalid
+  mlir::mla::Layout layout = mlir::mla::Layout::ragged; // paged: a cache, which the kernel writes into
   int64_t align = 16;
   std::optional<llvm::SMLoc> assigned; // where it got its value
+
+  bool isCache() const { return layout == mlir::mla::Layout::paged; }
 
   ResultDecl(Identifier name, TypeSpec spec) : Decl(Result, name), spec(std::move(spec)) {}
   static bool classof(const Decl *decl) { return decl->kind == Result; }
@@ -168,7 +171,9 @@ struct KernelDecl {
   bool brokenHeader = false;
   bool brokenBody = false;
 
-  std::optional<Dtype> computeType; // by the checker; empty if it was reported
+  // By the checker.
+  std::optional<Dtype> computeType; // empty if it was reported
+  bool isWriter = false;            // its result is a cache
 };
 
 /// One source file. Owns its expressions, which point to one another.

@@ -29,7 +29,7 @@ mlir::Type KernelBuilder::typeOf(const ParamDecl &param) {
 mlir::Type KernelBuilder::typeOf(const ResultDecl &result) {
   if (result.type.kind == ValueType::Lse)
     return mla::LseType::get(context, result.type.heads, *result.type.base);
-  return mla::BufferType::get(context, mla::Layout::ragged, shapeOf(result.type),
+  return mla::BufferType::get(context, result.layout, shapeOf(result.type),
                               toMLIR(result.type.element, context), result.align);
 }
 
@@ -64,7 +64,7 @@ mla::KernelOp KernelBuilder::buildHeader() {
   }
   auto op = mla::KernelOp::create(
       builder, source.locate(kernel.name.loc), kernel.name.text, builder.getFunctionType(inputs, results),
-      toMLIR(*kernel.computeType, context), nameAttrs(inputNames), nameAttrs(resultNames));
+      toMLIR(kernel.isWriter ? Dtype::F32 : *kernel.computeType, context), nameAttrs(inputNames), nameAttrs(resultNames));
   if (!kernel.hints.empty())
     op->setAttr(kHintsAttr, hints());
   return op;
@@ -98,6 +98,8 @@ void KernelBuilder::buildBody() {
 
 /// The value of an assignment. Here a log-sum-exp takes the base of the result, in an op of its own.
 mlir::Value KernelBuilder::resultOf(const ResultDecl &result, const Expr &expr) {
+  if (result.isCache())
+    return emitQuant(result, expr);
   mlir::Value value = emit(expr);
   if (expr.type.kind != ValueType::Lse || expr.type.base)
     return value;
@@ -213,6 +215,10 @@ mlir::Value KernelBuilder::emitCall(const Expr &expr) {
                                   emit(first));
   case Builtin::LogSumExp:
     return emit(first); // resultOf adds the op
+  case Builtin::Concat:
+    return emitConcat(expr);
+  case Builtin::Quant:
+    return rows(first); // resultOf adds the op
   default:
     llvm_unreachable("the others edit scores");
   }
@@ -223,6 +229,8 @@ mlir::Value KernelBuilder::emitBinary(const Expr &expr) {
     mlir::Value probs = emit(*expr.operands[0]), value = rows(*expr.operands[1]);
     return mla::AttendOp::create(builder, at(expr), rowsType(expr.type), probs, value);
   }
+  if (expr.type.kind == ValueType::NewRows)
+    return emitDivided(expr);
   mlir::Value left = emit(*expr.operands[0]), right;
   if (expr.op == '/') // by a number: scales are products
     right = constant(at(expr), APFloat(float(1 / expr.operands[1]->type.scale.number)));

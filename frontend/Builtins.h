@@ -26,7 +26,9 @@ enum class Builtin {
   Tanh,
   Exp2,
   Softmax,
-  LogSumExp
+  LogSumExp,
+  Concat,
+  Quant
 };
 
 struct BuiltinInfo {
@@ -56,7 +58,12 @@ inline constexpr BuiltinInfo kBuiltins[] = {
     {Builtin::Exp2, "exp2", 1, "exp2(a)"},
     {Builtin::Softmax, "softmax", 1, "softmax(scores)"},
     {Builtin::LogSumExp, "logsumexp", 1, "logsumexp(scores)"},
+    {Builtin::Concat, "concat", 2, "concat(rows, rows)"},
+    {Builtin::Quant, "quant", 1, "quant(rows)"},
 };
+
+/// Whether it makes rows for a cache; the others make attention.
+inline bool isWriters(Builtin builtin) { return builtin == Builtin::Concat || builtin == Builtin::Quant; }
 
 /// The function with this name, or null.
 inline const BuiltinInfo *findBuiltin(llvm::StringRef name) {

@@ -56,6 +56,8 @@ void BodyChecker::checkAssignment(Statement &statement, const ValueType &value) 
     return;
   if (result->type.kind == ValueType::Lse)
     checkLseResult(*result, *statement.value);
+  else if (result->isCache())
+    checkCacheResult(*result, *statement.value);
   else
     checkBufferResult(*result, *statement.value);
 }

@@ -185,7 +185,8 @@ ValueType BodyChecker::checkScaled(const Expr &expr, const Expr &operand, const 
   bool scalable =
       type.kind == ValueType::Scalar || type.kind == ValueType::Rows || type.kind == ValueType::Scores;
   if (!scalable) {
-    diagnostics.error(expr.loc, "scale-type", "cannot multiply " + type.spelling()).fix(scaleInstead(type));
+    diagnostics.error(expr.loc, "scale-type", "cannot multiply " + type.spelling())
+        .fix(kernel.isWriter ? "what is stored is divided by its scale: quant(rows / kv_scale)" : scaleInstead(type));
     return {};
   }
   if (ValueType ignored; type.kind == ValueType::Scores && !join(ignored, operand))
@@ -197,6 +198,8 @@ ValueType BodyChecker::checkScaled(const Expr &expr, const Expr &operand, const 
 
 ValueType BodyChecker::checkQuotient(const Expr &expr) {
   const ValueType &left = expr.operands[0]->type, &right = expr.operands[1]->type;
+  if (kernel.isWriter && left.isWritable())
+    return checkDivided(expr);
   bool byZero = right.isNumber() && right.scale.number == 0;
   bool scaling = right.isNumber() && (left.kind == ValueType::Scalar || left.kind == ValueType::Scores);
   if (!scaling && !byZero && left.isElementwise() && right.isElementwise()) {
@@ -280,6 +283,8 @@ ValueType BodyChecker::checkCall(Expr &expr) {
 }
 
 ValueType BodyChecker::checkBuiltin(Expr &expr) {
+  if (!checkFamilyOf(expr))
+    return {};
   switch (expr.builtin->builtin) {
   case Builtin::Dequant:
     return checkDequant(expr);
@@ -319,6 +324,10 @@ ValueType BodyChecker::checkBuiltin(Expr &expr) {
     return checkNormalised(expr, ValueType::Probs);
   case Builtin::LogSumExp:
     return checkNormalised(expr, ValueType::Lse);
+  case Builtin::Concat:
+    return checkConcat(expr);
+  case Builtin::Quant:
+    return checkQuant(expr);
   }
   llvm_unreachable("every function is listed");
 }
@@ -345,7 +354,7 @@ ValueType BodyChecker::checkCast(const Expr &expr) {
   std::optional<Dtype> dtype = target.kind == Expr::Name ? parseDtype(target.text) : std::nullopt;
   if (!dtype) {
     diagnostics.error(target.loc, "cast-type", "the second operand of cast is a type")
-        .fix("it is e4m3, e5m2, bf16, f16 or f32");
+        .fix("it is e4m3, e5m2, int8, bf16, f16 or f32");
     return {};
   }
   type.kind = ValueType::Rows;

@@ -12,17 +12,23 @@ static constexpr int64_t kWidestRow = 65536;
 static constexpr int64_t kLargestHint = 65536;
 static constexpr Dtype kInputs[] = {Dtype::E4M3, Dtype::E5M2, Dtype::BF16, Dtype::F16};
 static constexpr Dtype kOutputs[] = {Dtype::BF16, Dtype::F16, Dtype::F32};
+static constexpr Dtype kCached[] = {Dtype::E4M3, Dtype::E5M2, Dtype::Int8, Dtype::BF16, Dtype::F16};
 static constexpr StringRef kHints[] = {"rows",   "tokens",      "stages",    "query_tokens",
                                        "groups", "token_warps", "row_warps"};
 
 void HeaderChecker::check(KernelDecl &kernel) {
   for (ParamDecl &param : kernel.params)
     checkParam(param);
-  for (ResultDecl &result : kernel.results)
+  for (ResultDecl &result : kernel.results) {
     checkResult(result);
+    kernel.isWriter |= result.isCache();
+  }
   if (kernel.results.empty())
     diagnostics.error(kernel.name.loc, "result-missing", "kernel '" + kernel.name.text + "' has no results");
-  checkCompute(kernel);
+  if (kernel.isWriter)
+    checkWriter(kernel);
+  else
+    checkCompute(kernel);
   checkHints(kernel);
 }
 
@@ -75,10 +81,12 @@ void HeaderChecker::checkResult(ResultDecl &result) {
   StringRef word = result.spec.layout.text;
   if (result.spec.isBuffer()) {
     std::optional<Layout> layout = layoutOf(result.spec);
-    if (layout && *layout != Layout::ragged)
+    result.layout = layout.value_or(Layout::ragged);
+    if (result.layout != Layout::ragged && !result.isCache())
       diagnostics.error(result.spec.layout.loc, "result-layout", "a result cannot be " + word)
-          .fix("results are ragged: a row for each query token");
-    std::optional<Dtype> storage = storageOf(result.spec, kOutputs, "a result");
+          .fix("results are ragged, a row for each query token, or a cache that is written into, paged");
+    std::optional<Dtype> storage = result.isCache() ? storageOf(result.spec, kCached, "a cache")
+                                                    : storageOf(result.spec, kOutputs, "a result");
     auto shape = rowShapeOf(result.spec);
     std::optional<int64_t> align = alignOf(result.spec);
     if (!layout || !storage || !shape || !align)
@@ -139,6 +147,22 @@ bool HeaderChecker::checkDimName(const TypeSpec &spec, size_t index) {
               name.text + "'")
       .fix("a row is [width] or [heads = ..., width]");
   return false;
+}
+
+/// A kernel whose result is a cache writes new rows into it, and does nothing else.
+void HeaderChecker::checkWriter(KernelDecl &kernel) {
+  for (const ResultDecl &result : kernel.results) {
+    if (&result != &kernel.results.front())
+      diagnostics.error(result.name.loc, "result-layout", "a second result beside a cache")
+          .note(kernel.results.front().name.loc, "the first is here")
+          .fix("a kernel that writes into a cache has that one result; attention, whose results are ragged, is another kernel");
+    else if (result.type.heads)
+      diagnostics.error(result.spec.storage.loc, "writer-heads", "the rows of the cache have heads")
+          .fix("a latent row is shared by all heads: paged e4m3[576]");
+  }
+  if (!kernel.compute.text.empty())
+    diagnostics.error(kernel.compute.loc, "writer-compute", "a kernel that writes into a cache multiplies nothing")
+        .fix("leave out compute: it computes in f32");
 }
 
 /// Heads (0 where the row has none) and width.

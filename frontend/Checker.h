@@ -27,6 +27,7 @@ private:
   void checkHeadValues(ParamDecl &param);
   void checkResult(ResultDecl &result);
   void checkCompute(KernelDecl &kernel);
+  void checkWriter(KernelDecl &kernel);
   void checkHints(KernelDecl &kernel);
 
   // Parts of a buffer type; empty after an error.
@@ -55,6 +56,7 @@ private:
   void checkAssignment(Statement &statement, const ValueType &value);
   ResultDecl *findResult(const Identifier &target);
   void checkBufferResult(const ResultDecl &result, const Expr &value);
+  void checkCacheResult(const ResultDecl &result, const Expr &value);
   void checkLseResult(ResultDecl &result, const Expr &value);
   void checkAllUsed();
 
@@ -96,6 +98,13 @@ private:
   ValueType checkBuiltin(Expr &expr);
   ValueType checkFnCall(Expr &expr, FnDecl &fn);
   bool checkLabels(const Expr &expr, llvm::function_ref<llvm::StringRef(size_t)> nameOf);
+
+  // Writers: CheckWriter.cpp.
+  bool checkFamilyOf(const Expr &call);
+  bool checkSource(const Expr &rows);
+  ValueType checkConcat(const Expr &expr);
+  ValueType checkQuant(const Expr &expr);
+  ValueType checkDivided(const Expr &expr);
 
   // Rules.
   bool checkQuery(const Expr &query);

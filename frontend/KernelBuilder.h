@@ -49,6 +49,11 @@ private:
   static bool isEdit(const Expr &expr);
   mlir::Value emitEdit(const Expr &expr);
 
+  // Writers: BuildWriter.cpp.
+  mlir::Value emitConcat(const Expr &expr);
+  mlir::Value emitDivided(const Expr &expr);
+  mlir::Value emitQuant(const ResultDecl &result, const Expr &expr);
+
   mlir::Value rows(const Expr &expr);
   mlir::Value constant(mlir::Location loc, const llvm::APFloat &value);
   mlir::Location at(const Expr &expr) { return source.locate(expr.loc); }

@@ -11,7 +11,7 @@ using namespace llvm;
 using namespace mlac;
 
 std::optional<Dtype> mlac::parseDtype(StringRef name) {
-  for (Dtype dtype : {Dtype::E4M3, Dtype::E5M2, Dtype::BF16, Dtype::F16, Dtype::F32})
+  for (Dtype dtype : {Dtype::E4M3, Dtype::E5M2, Dtype::Int8, Dtype::BF16, Dtype::F16, Dtype::F32})
     if (spell(dtype) == name)
       return dtype;
   return std::nullopt;
@@ -23,6 +23,8 @@ StringRef mlac::spell(Dtype dtype) {
     return "e4m3";
   case Dtype::E5M2:
     return "e5m2";
+  case Dtype::Int8:
+    return "int8";
   case Dtype::BF16:
     return "bf16";
   case Dtype::F16:
@@ -33,12 +35,14 @@ StringRef mlac::spell(Dtype dtype) {
   llvm_unreachable("every dtype is listed");
 }
 
-mlir::FloatType mlac::toMLIR(Dtype dtype, mlir::MLIRContext *context) {
+mlir::Type mlac::toMLIR(Dtype dtype, mlir::MLIRContext *context) {
   switch (dtype) {
   case Dtype::E4M3:
     return mlir::Float8E4M3FNType::get(context);
   case Dtype::E5M2:
     return mlir::Float8E5M2Type::get(context);
+  case Dtype::Int8:
+    return mlir::IntegerType::get(context, 8);
   case Dtype::BF16:
     return mlir::BFloat16Type::get(context);
   case Dtype::F16:
@@ -49,7 +53,9 @@ mlir::FloatType mlac::toMLIR(Dtype dtype, mlir::MLIRContext *context) {
   llvm_unreachable("every dtype is listed");
 }
 
-bool mlac::isEightBit(Dtype dtype) { return dtype == Dtype::E4M3 || dtype == Dtype::E5M2; }
+bool mlac::isEightBit(Dtype dtype) {
+  return dtype == Dtype::E4M3 || dtype == Dtype::E5M2 || dtype == Dtype::Int8;
+}
 
 Scale Scale::operator*(const Scale &other) const {
   Scale product = *this;
@@ -83,6 +89,10 @@ std::string ValueType::spelling() const {
     return "stored " + rowSpelling();
   case Rows:
     return (isAttended() ? "attended " : "") + rowSpelling();
+  case NewRows:
+    return "new " + rowSpelling();
+  case Quantised:
+    return "quantised rows of " + std::to_string(width);
   case HeadValues:
     return "values of " + std::to_string(heads) + " heads";
   case Element:

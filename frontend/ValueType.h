@@ -12,12 +12,12 @@ namespace mlac {
 
 struct ParamDecl;
 
-enum class Dtype { E4M3, E5M2, BF16, F16, F32 };
+enum class Dtype { E4M3, E5M2, Int8, BF16, F16, F32 };
 
 /// The dtype with this name in the language, if there is one.
 std::optional<Dtype> parseDtype(llvm::StringRef name);
 llvm::StringRef spell(Dtype dtype);
-mlir::FloatType toMLIR(Dtype dtype, mlir::MLIRContext *context);
+mlir::Type toMLIR(Dtype dtype, mlir::MLIRContext *context);
 bool isEightBit(Dtype dtype);
 
 /// A product of numbers and f32 parameters, in an order that makes equal products compare equal.
@@ -38,6 +38,8 @@ struct ValueType {
     Scalar,     // a number or a product with f32 parameters
     Stored,     // a buffer, or columns of one: not yet numbers
     Rows,       // numbers, a row a token
+    NewRows,    // numbers that a writer makes of its sources
+    Quantised,  // the same, to be rounded to the storage of the cache that they are assigned to
     HeadValues, // a list of f32, one a head
     Element,    // a number for each score: what arithmetic makes of scalars, head values and positions
     Condition,  // the same, true or false
@@ -80,6 +82,8 @@ struct ValueType {
   bool isElementwise() const {
     return kind == Scalar || kind == HeadValues || kind == Element || kind == Scores;
   }
+  /// Whether a writer can compute on it.
+  bool isWritable() const { return kind == Stored || kind == NewRows; }
   bool isRowish() const { return kind == Stored || kind == Rows; }
   bool isAttended() const { return kind == Rows && !buffer; }
 

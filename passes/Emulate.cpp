@@ -210,7 +210,9 @@ private:
       all.push_back(site());
     Value value = call(hook, result, all);
     if (op->getNumResults()) {
-      if (value.getType() != op->getResult(0).getType())
+      if (op->getResult(0).getType().isInteger(16))
+        value = LLVM::TruncOp::create(builder, loc, builder.getI16Type(), value);
+      else if (value.getType() != op->getResult(0).getType())
         value = LLVM::BitcastOp::create(builder, loc, op->getResult(0).getType(), value);
       op->getResult(0).replaceAllUsesWith(value);
     }

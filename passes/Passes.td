@@ -58,6 +58,17 @@ def Tile : Pass<"mla-tile", "::mlir::ModuleOp"> {
   let dependentDialects = ["::mlir::tile::TileDialect", "::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect"];
 }
 
+def TileWriter : Pass<"mla-tile-writer", "::mlir::ModuleOp"> {
+  let summary = "A kernel whose result is a cache as one op that appends rows to it";
+  let description = [{
+    Makes one entry point a writer, and chooses how many elements a thread takes: as many as one access stores and all
+    parts of a row are a multiple of. Rules: [writer-form] the result is rows of whole buffers side by side, perhaps divided and
+    rounded; [writer-source] the buffers are ragged, without heads, of f16 or bf16; [writer-width] and a multiple of 4 wide;
+    [writer-cache] the cache has no heads and does not store f32; [hint-family] a warning: hints say nothing to a writer.
+  }];
+  let dependentDialects = ["::mlir::tile::TileDialect", "::mlir::arith::ArithDialect"];
+}
+
 //===-- tile --------------------------------------------------------------------------------------------===//
 
 def FuseDequant : Pass<"tile-fuse-dequant", "::mlir::ModuleOp"> {

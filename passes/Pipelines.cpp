@@ -20,6 +20,7 @@ void buildMlaToTile(OpPassManager &manager, const PipelineOptions &options) {
   manager.addPass(createRejectBufferCast(reject));
   manager.addPass(createInferScales());
   manager.addPass(createFuseEdits());
+  manager.addPass(createTileWriter());
   manager.addPass(createTile());
   manager.addPass(createFuseDequant());
   manager.addPass(createCanonicalizerPass());

@@ -78,6 +78,27 @@ std::vector<Param> mergeParams() {
   return params;
 }
 
+std::vector<Param> placesParams() {
+  std::vector<Param> params;
+  for (const char *word : {"rows", "requests", "pages", "columns", "slot_bytes"})
+    params.push_back({std::string("places.") + word, ParamType::i32});
+  for (const char *word : {"slots", "kv_len"})
+    params.push_back({std::string("places.") + word, ParamType::pointer});
+  return params;
+}
+
+std::vector<Param> writerParams(const WriterInfo &writer) {
+  std::vector<Param> params;
+  auto add = [&](const std::vector<Param> &more) { params.insert(params.end(), more.begin(), more.end()); };
+  for (const Operand &part : writer.parts)
+    add(operandParams(part));
+  add(operandParams(writer.cache));
+  for (const std::string &scalar : writer.divisor.scalars)
+    params.push_back({scalar, ParamType::f32});
+  add(placesParams());
+  return params;
+}
+
 static std::optional<ParamType> findType(const std::vector<Param> &params, std::string_view param) {
   auto found = std::find_if(params.begin(), params.end(), [&](const Param &p) { return p.name == param; });
   if (found == params.end())
@@ -94,6 +115,10 @@ std::optional<ParamType> paramType(const KernelInfo &kernel, std::string_view pa
     if (auto type = findType(operandParams(operand), param))
       return type;
   return findType(mergeParams(), param);
+}
+
+std::optional<ParamType> paramType(const WriterInfo &writer, std::string_view param) {
+  return findType(writerParams(writer), param);
 }
 
 } // namespace mla

@@ -25,6 +25,11 @@
 //                   batch.blocks i32, batch.least i32 (KV tiles of the smallest piece; 0: never split),
 //                   batch.fixed i32 (1: fixed pieces), batch.items i32, batch.slots i32, batch.merges i32
 //                   (capacities), batch.pages i32, batch.scratch ptr, batch.status ptr to i64
+//   a writer        its parts are ragged caches, its cache a paged one, whose table may be null beside slots;
+//                   places.rows i32 (rows of the parts), places.requests i32, places.pages i32, places.columns i32
+//                   (of the page table), places.slot_bytes i32 (4 or 8), places.slots ptr to i32[rows] or i64[rows],
+//                   places.kv_len ptr to i32[requests]. The first part's indptr, unless null, ends with the rows there are:
+//                   indptr[requests]. Without slots row i of request r goes where its token kv_len[r] - indptr[r + 1] + i lies.
 //   a merge         states i32, and for K in [0, maxMergeStates): stateK.out.data ptr,
 //   stateK.out.stride_token
 //                   i64, stateK.out.stride_head i64, stateK.lse.data ptr to f32, stateK.lse.stride_token i64,
@@ -44,6 +49,8 @@
 //          PlannerStatus says, and the plan is then empty.
 // check:   grid.x = batch.requests. Block r writes to i32[requests][2] at scratch the first slot of request r
 //          whose page is not in [0, pages), and that page; -1 and 0 if there is none.
+// writer:  grid.x * threads >= rows * width / elements; a thread beyond that does nothing. Slot s is row s % page_size of
+//          page s / page_size; a row whose slot, or page, is not in the pool is not written.
 // merge:   grid.x = query tokens * heads. Block b merges row (b / heads, b % heads) of the first `states`
 // states.
 #pragma once
@@ -146,7 +153,13 @@ inline constexpr int maxMergeStates = 8;
 /// All parameters of the states that a merge reads, in the table's order.
 std::vector<Param> mergeParams();
 
+/// All parameters that say where a writer's rows go, in the table's order.
+std::vector<Param> placesParams();
+/// All parameters of a writer, in the order of its parts, cache, scalars and places.
+std::vector<Param> writerParams(const WriterInfo &writer);
+
 /// The type of a parameter of that kernel; empty if the vocabulary has no such word for it.
 std::optional<ParamType> paramType(const KernelInfo &kernel, std::string_view param);
+std::optional<ParamType> paramType(const WriterInfo &writer, std::string_view param);
 
 } // namespace mla

@@ -41,6 +41,7 @@ std::string_view name(Error::Code code) {
       {Code::pageSize, "pageSize"},
       {Code::tableGeometry, "tableGeometry"},
       {Code::poolSize, "poolSize"},
+      {Code::slot, "slot"},
       {Code::pageEntry, "pageEntry"},
       {Code::blockCount, "blockCount"},
       {Code::tooLarge, "tooLarge"},

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include <cmath>
+#include <functional>
 #include <limits>
 
 namespace mla {
@@ -31,6 +32,13 @@ const KernelInfo *Manifest::find(std::string_view kernelName) const {
   for (const KernelInfo &kernel : kernels)
     if (kernel.name == kernelName)
       return &kernel;
+  return nullptr;
+}
+
+const WriterInfo *Manifest::findWriter(std::string_view writerName) const {
+  for (const WriterInfo &writer : writers)
+    if (writer.name == writerName)
+      return &writer;
   return nullptr;
 }
 
@@ -93,6 +101,16 @@ static Json write(const KernelInfo &kernel) {
           {"check", write(kernel.check)}};
 }
 
+static Json write(const WriterInfo &writer) {
+  return {{"name", writer.name},
+          {"parts", writeList<Operand>(writer.parts, write)},
+          {"cache", write(writer.cache)},
+          {"rounded", writer.rounded},
+          {"divisor", write(writer.divisor)},
+          {"elements", writer.elements},
+          {"main", write(writer.main)}};
+}
+
 std::string toJson(const Manifest &manifest) {
   Json json = {{"version", manifest.version},
                {"compiler", manifest.compiler},
@@ -101,6 +119,8 @@ std::string toJson(const Manifest &manifest) {
                {"profile", manifest.profile},
                {"ptx_version", manifest.ptxVersion},
                {"kernels", writeList<KernelInfo>(manifest.kernels, write)}};
+  if (!manifest.writers.empty()) // which older readers do not know
+    json["writers"] = writeList<WriterInfo>(manifest.writers, write);
   // Text that is no UTF-8, say of a file name, must not stop the compiler.
   return json.dump(2, ' ', false, Json::error_handler_t::replace);
 }
@@ -165,6 +185,7 @@ public:
       into.push_back(readOne(Reader(list[i], fmt::format("{}[{}]", pathOf(key), i))));
   }
 
+  bool has(const char *key) const { return json.contains(key); }
   std::string pathOf(const char *key) const { return path.empty() ? key : path + "." + key; }
 
 private:
@@ -270,7 +291,8 @@ static void checkSink(const KernelInfo &kernel, const std::string &path) {
               fmt::format("[{}]", kernel.heads));
 }
 
-static void checkEntry(const KernelInfo &kernel, const Entry &entry, const std::string &path) {
+static void checkEntry(const Entry &entry, const std::string &path,
+                       const std::function<std::optional<ParamType>(const std::string &)> &typeOf) {
   constexpr int mostThreads = 1024;
   if (entry.name.empty())
     invalid(path + ".name", "empty", "the name of a function");
@@ -279,8 +301,12 @@ static void checkEntry(const KernelInfo &kernel, const Entry &entry, const std::
   if (entry.sharedBytes > std::numeric_limits<int32_t>::max())
     invalid(path + ".shared_bytes", std::to_string(entry.sharedBytes), "a 32-bit number");
   for (const std::string &param : entry.params)
-    if (!paramType(kernel, param))
+    if (!typeOf(param))
       invalid(path + ".params", param, "a word of the parameter vocabulary");
+}
+
+static void checkEntry(const KernelInfo &kernel, const Entry &entry, const std::string &path) {
+  checkEntry(entry, path, [&](const std::string &param) { return paramType(kernel, param); });
 }
 
 /// A decode kernel's cache holds the values too; a prefill kernel has keys and values of as many heads.
@@ -346,6 +372,38 @@ static KernelInfo readKernel(const Reader &reader) {
   return kernel;
 }
 
+static void checkWriter(const WriterInfo &writer, const Reader &reader) {
+  int64_t width = 0;
+  auto checkRow = [&](const Operand &operand, Layout layout) {
+    if (operand.role != Role::cache || operand.layout != layout || operand.shape.size() != 1 || operand.shape[0] < 1)
+      invalid(reader.pathOf("parts"), operand.name, fmt::format("rows, {}", name(layout)));
+  };
+  for (const Operand &part : writer.parts) {
+    checkRow(part, Layout::ragged);
+    width += part.shape[0];
+  }
+  checkRow(writer.cache, Layout::paged);
+  if (writer.parts.empty() || width != writer.width() || width % writer.elements)
+    invalid(reader.pathOf("parts"), fmt::format("{} wide", width),
+            fmt::format("{} wide, as the cache, and a multiple of {}", writer.width(), writer.elements));
+  if (!std::isfinite(writer.divisor.constant))
+    invalid(reader.pathOf("divisor") + ".constant", fmt::format("{}", writer.divisor.constant), "finite");
+  checkEntry(writer.main, reader.pathOf("main"), [&](const std::string &param) { return paramType(writer, param); });
+}
+
+static WriterInfo readWriter(const Reader &reader) {
+  WriterInfo writer;
+  reader.read("name", writer.name);
+  reader.readList("parts", writer.parts, readOperand);
+  writer.cache = readOperand(reader.object("cache"));
+  reader.read("rounded", writer.rounded);
+  writer.divisor = readScale(reader.object("divisor"));
+  reader.readInteger("elements", writer.elements, 1);
+  writer.main = readEntry(reader.object("main"));
+  checkWriter(writer, reader);
+  return writer;
+}
+
 static Json parseJson(std::string_view text) {
   try {
     return Json::parse(text);
@@ -368,6 +426,8 @@ Manifest manifestFromJson(std::string_view text) {
   reader.read("profile", manifest.profile);
   reader.read("ptx_version", manifest.ptxVersion);
   reader.readList("kernels", manifest.kernels, readKernel);
+  if (reader.has("writers"))
+    reader.readList("writers", manifest.writers, readWriter);
   return manifest;
 }
 

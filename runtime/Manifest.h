@@ -123,6 +123,26 @@ struct KernelInfo {
   const Operand *find(Role role) const;
 };
 
+/// A kernel that appends rows to a paged cache. Element c of the row at slot s is, of the new row's parts side by side,
+///
+///   cache[s][c] = rounded to the cache's dtype(parts[c] / divisor), the quotient in f32
+///
+/// to the nearest, ties to even; beyond the largest finite value it is that value, NaN stays NaN (0 in s8). Where it is not
+/// `rounded` the part's bits are copied.
+struct WriterInfo {
+  std::string name;
+  std::vector<Operand> parts; ///< role cache, ragged: rows that are found one after another
+  Operand cache;
+  bool rounded = false;
+  Scale divisor; ///< the factors are multiplied in f32, in this order
+  int elements = 0; ///< of a row that a thread takes
+  Entry main;
+
+  bool operator==(const WriterInfo &) const = default;
+
+  int64_t width() const { return cache.shape[0]; }
+};
+
 /// The manifest version this library writes and the newest it reads.
 inline constexpr int manifestVersion = 2;
 
@@ -134,11 +154,13 @@ struct Manifest {
   std::string profile;    ///< the resource profile the tiles were chosen for
   std::string ptxVersion; ///< e.g. "8.7"
   std::vector<KernelInfo> kernels;
+  std::vector<WriterInfo> writers;
 
   bool operator==(const Manifest &) const = default;
 
   /// The kernel of that name, or null.
   const KernelInfo *find(std::string_view kernelName) const;
+  const WriterInfo *findWriter(std::string_view writerName) const;
 };
 
 /// The manifest as indented JSON with a stable key order.

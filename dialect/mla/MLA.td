@@ -6,5 +6,6 @@ include "mlir/IR/OpBase.td"
 include "dialect/mla/MLADialect.td"
 include "dialect/mla/MLATypes.td"
 include "dialect/mla/MLAOps.td"
+include "dialect/mla/WriterOps.td"
 
 #endif

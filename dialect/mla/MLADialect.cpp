@@ -78,8 +78,9 @@ LogicalResult BufferType::verify(function_ref<InFlightDiagnostic()> emitError, L
                                  ArrayRef<int64_t> shape, Type element, int64_t align) {
   if (failed(verifyRowShape(emitError, shape)))
     return failure();
-  if (!isa<Float8E4M3FNType, Float8E5M2Type, Float16Type, BFloat16Type, Float32Type>(element))
-    return emitError() << "storage type " << element << " is not supported; e4m3, e5m2, f16, bf16 or f32 [buffer-storage]";
+  if (!isa<Float8E4M3FNType, Float8E5M2Type, Float16Type, BFloat16Type, Float32Type>(element) && !element.isInteger(8))
+    return emitError() << "storage type " << element
+                       << " is not supported; e4m3, e5m2, int8, f16, bf16 or f32 [buffer-storage]";
   if (align != 4 && align != 8 && align != 16)
     return emitError() << "alignment of " << align << " bytes is not supported; 4, 8 or 16 [buffer-align]";
   return success();
@@ -103,7 +104,7 @@ void RowsType::print(AsmPrinter &printer) const {
 LogicalResult RowsType::verify(function_ref<InFlightDiagnostic()> emitError, ArrayRef<int64_t> shape, Type element) {
   if (failed(verifyRowShape(emitError, shape)))
     return failure();
-  if (!isa<FloatType>(element))
-    return emitError() << "rows hold floating-point values, not " << element << " [rows-element]";
+  if (!isa<FloatType>(element) && !element.isInteger(8))
+    return emitError() << "rows hold floating-point values or int8, not " << element << " [rows-element]";
   return success();
 }

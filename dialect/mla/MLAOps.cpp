@@ -58,6 +58,12 @@ void KernelOp::print(OpAsmPrinter &printer) {
                                            getArgAttrsAttrName(), getResAttrsAttrName());
 }
 
+/// Whether a result of this type is a cache, which holds other rows already.
+static bool isCache(Type type) {
+  auto buffer = dyn_cast<BufferType>(type);
+  return buffer && buffer.getLayout() == Layout::paged;
+}
+
 StringRef KernelOp::getArgName(unsigned index) {
   auto name = getArgAttrOfType<StringAttr>(index, kNameAttr);
   return name ? name.getValue() : StringRef();
@@ -68,9 +74,11 @@ StringRef KernelOp::getResName(unsigned index) {
   return name ? name.getValue() : StringRef();
 }
 
+bool KernelOp::isWriter() { return llvm::any_of(getResultTypes(), isCache); }
+
 LogicalResult KernelOp::verify() {
-  if (!isa<Float16Type, BFloat16Type>(getCompute()))
-    return emitOpError() << "cannot compute in " << getCompute() << "; f16 or bf16 [kernel-compute]";
+  if (isWriter() ? !getCompute().isF32() : !isa<Float16Type, BFloat16Type>(getCompute()))
+    return emitOpError() << "cannot compute in " << getCompute() << "; f16 or bf16, and f32 in a writer [kernel-compute]";
   for (Type type : getResultTypes())
     if (!isa<BufferType, LseType>(type))
       return emitOpError() << "cannot return " << type << "; buffers and log-sum-exps [kernel-results]";
@@ -87,6 +95,8 @@ LogicalResult ReturnOp::verify() {
     auto rows = dyn_cast<RowsType>(value.getType());
     auto buffer = dyn_cast<BufferType>(type);
     bool fits = rows && buffer ? rows.getShape() == buffer.getShape() : value.getType() == type;
+    if (isCache(type)) // what attention gives is rounded when it is stored; what a writer gives, by mla.quant
+      fits = fits && rows.getElementType() == buffer.getElementType();
     if (!fits)
       return emitOpError() << "returns " << value.getType() << " where " << type << " is declared [return-type]";
   }

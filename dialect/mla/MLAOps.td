@@ -19,8 +19,9 @@ def MLA_KernelOp : MLA_Op<"kernel", [FunctionOpInterface, IsolatedFromAbove, OpA
   let summary = "one kernel: typed buffers and scalars in, typed buffers out";
   let description = [{
     Every argument and result carries its source name as the attribute `mla.name`. `compute` is the element type
-    of the matrix products: what is declared here is what the PTX contains.
-    Rules: [kernel-compute] compute is f16 or bf16; [kernel-results] results are buffers and log-sum-exps.
+    of the matrix products: what is declared here is what the PTX contains. A kernel whose result is a cache is a writer: it
+    multiplies nothing, and computes in f32.
+    Rules: [kernel-compute] compute is f16 or bf16, of a writer f32; [kernel-results] results are buffers and log-sum-exps.
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, TypeAttrOf<FunctionType>:$function_type, TypeAttr:$compute,
                        OptionalAttr<DictArrayAttr>:$arg_attrs, OptionalAttr<DictArrayAttr>:$res_attrs);
@@ -33,6 +34,7 @@ def MLA_KernelOp : MLA_Op<"kernel", [FunctionOpInterface, IsolatedFromAbove, OpA
     Region *getCallableRegion() { return &getBody(); }
     StringRef getArgName(unsigned index);
     StringRef getResName(unsigned index);
+    bool isWriter();
   }];
 }
 
@@ -40,7 +42,7 @@ def MLA_ReturnOp : MLA_Op<"return", [Pure, Terminator, HasParent<"KernelOp">]> {
   let summary = "the kernel's results, in declared order";
   let description = [{
     Rules: [return-count] one value a declared result; [return-type] rows and probabilities match the declared
-    shape, a log-sum-exp its declared base.
+    shape, a cache's also its storage, a log-sum-exp its declared base.
   }];
   let arguments = (ins Variadic<AnyType>:$values);
   let assemblyFormat = "($values^ `:` type($values))? attr-dict";

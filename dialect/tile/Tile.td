@@ -9,5 +9,6 @@ include "dialect/tile/TileOps.td"
 include "dialect/tile/ScheduledOps.td"
 include "dialect/tile/PlannerOps.td"
 include "dialect/tile/PrefillOps.td"
+include "dialect/tile/WriterOps.td"
 
 #endif

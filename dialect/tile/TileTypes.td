@@ -41,6 +41,10 @@ def Tile_BatchType : Tile_Type<"Batch", "batch"> {
   let summary = "a batch's lengths in device memory, the capacities of its plan, scratch memory and a status word";
 }
 
+def Tile_PlacesType : Tile_Type<"Places", "places"> {
+  let summary = "where a writer's rows go: a slot each, or the ends of their requests; and how many there are";
+}
+
 def Tile_ItemType : Tile_Type<"Item", "item"> {
   let summary = "a block's piece of work: one row tile of one request and a range of its KV tiles";
 }

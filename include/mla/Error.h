@@ -31,6 +31,7 @@ struct Error : std::runtime_error {
     pageSize,
     tableGeometry,
     poolSize,
+    slot,      ///< a new row's slot lies outside of the pool
     pageEntry, ///< a used page-table entry names no page of the pool
     blockCount,
     tooLarge, ///< a size does not fit the 32-bit fields of the work list

@@ -1,7 +1,7 @@
 // Programs from source: link mla::jit, which holds the compiler. Needs no nvcc, ptxas or Python.
 #pragma once
 
-#include "mla/Kernel.h"
+#include "mla/Writer.h"
 
 #include <map>
 
@@ -37,6 +37,10 @@ Compiled compile(std::string_view source, const Options &options = {});
 /// versions, when the driver takes no PTX that the target needs. `compiled` gets what compile() gives.
 Kernel load(std::shared_ptr<Device> device, std::string_view source, const Options &options = {},
             Compiled *compiled = nullptr);
+
+/// The same for a writer.
+Writer loadWriter(std::shared_ptr<Device> device, std::string_view source, const Options &options = {},
+                  Compiled *compiled = nullptr);
 
 struct Emulator {
   uint64_t seed = 0;       ///< of the order of blocks and warps

@@ -27,6 +27,7 @@ typedef struct mla_device mla_device;
 typedef struct mla_kernel mla_kernel;
 typedef struct mla_plan mla_plan;
 typedef struct mla_graph mla_graph;
+typedef struct mla_writer mla_writer;
 
 /* The kind of a failure; mla_error_code() tells them apart further. */
 typedef enum mla_status {
@@ -224,6 +225,44 @@ typedef struct mla_state {
 /* Any number of states from 1 on; `into` may be one of them. */
 MLA_API mla_status mla_merge(mla_kernel *kernel, const mla_state *states, size_t count, const mla_state *into,
                              uint64_t stream);
+
+/*--- Writers: kernels that append rows to a paged cache; see mla/Writer.h ---*/
+MLA_API mla_status mla_writer_load(mla_device *device, const void *artefact, size_t bytes, const char *name,
+                                   mla_writer **writer);
+/* In mla::jit. */
+MLA_API mla_status mla_jit_load_writer(mla_device *device, const char *source, const mla_jit_options *options,
+                                       mla_writer **writer);
+MLA_API void mla_writer_free(mla_writer *writer);
+
+/* Row i, element d at data + (i * stride_token + d) elements. */
+typedef struct mla_new_rows {
+  const char *name;
+  uint64_t data;
+  mla_dtype dtype;
+  int64_t dim, stride_token;
+} mla_new_rows;
+
+/* Where rows go: slots, of which negative ones skip their row; or, where `slots` is 0, the requests' lists. */
+typedef struct mla_append {
+  size_t size;
+  const mla_new_rows *parts;
+  size_t part_count;
+  int64_t rows;      /* of the parts */
+  uint64_t slots;    /* i64[rows] or i32[rows], device memory */
+  int slot_bytes;    /* 8 or 4; 0: 8 */
+  int check;         /* debugging: slots or lists are looked through first */
+  int64_t requests;
+  uint64_t indptr;   /* i32[requests + 1], device memory; beside slots only the last entry counts, or 0 */
+  uint64_t kv_len;   /* i32[requests], device memory */
+  int64_t table_columns;
+  mla_cache cache;   /* table and table_stride: of lists alone */
+  const mla_scalar *scalars;
+  size_t scalar_count;
+} mla_append;
+
+MLA_API mla_status mla_writer_append(mla_writer *writer, const mla_append *append, uint64_t stream);
+/* Captures one mla_writer_append(); nothing of it runs. */
+MLA_API mla_status mla_graph_capture_append(mla_writer *writer, const mla_append *append, uint64_t stream, mla_graph **graph);
 
 /*--- Graphs ---*/
 /* Captures one mla_run(); nothing of it runs. A later mla_plan_batch() on the plan, made with

@@ -5,3 +5,4 @@
 #include "mla/Error.h"
 #include "mla/Kernel.h"
 #include "mla/Types.h"
+#include "mla/Writer.h"

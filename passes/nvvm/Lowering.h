@@ -176,5 +176,6 @@ void populateCombine(TileTypeConverter &, mlir::RewritePatternSet &, const Lower
 void populateMerge(TileTypeConverter &, mlir::RewritePatternSet &);
 void populatePlanner(TileTypeConverter &, mlir::RewritePatternSet &);
 void populateCheckTable(TileTypeConverter &, mlir::RewritePatternSet &);
+void populateWriter(TileTypeConverter &, mlir::RewritePatternSet &);
 
 } // namespace mlac

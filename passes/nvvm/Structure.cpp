@@ -15,6 +15,8 @@ static SmallVector<StringRef> partsOf(Type type) {
   if (isa<tile::BatchType>(type))
     return {"q_indptr", "kv_len", "cache_indptr", "requests", "rows", "tokens", "blocks", "least",
             "fixed", "items", "slots", "merges", "pages", "scratch", "status"};
+  if (isa<tile::PlacesType>(type))
+    return {"rows", "requests", "pages", "columns", "slot_bytes", "slots", "kv_len"};
   auto buffer = dyn_cast<mla::BufferType>(type);
   if (!buffer)
     return {""};
@@ -64,6 +66,7 @@ struct LowerKernel : OpConversionPattern<tile::KernelOp> {
     op.walk([&](tile::CombineOp combine) { threads = combine.getThreads(); });
     op.walk([&](tile::MergeOp merge) { threads = merge.getThreads(); });
     op.walk([&](tile::PlanBatchOp plan) { threads = plan.getThreads(); });
+    op.walk([&](tile::AppendOp append) { threads = append.getThreads(); });
     return threads;
   }
 
@@ -72,7 +75,7 @@ struct LowerKernel : OpConversionPattern<tile::KernelOp> {
     auto threads = int32_t(threadsOf(op));
     function->setAttr("nvvm.kernel", rewriter.getUnitAttr());
     function->setAttr("nvvm.reqntid", rewriter.getDenseI32ArrayAttr({threads}));
-    for (StringRef name : {"schedule", "prefill_schedule", "heads", "kv_heads", "compute", "mlac.info", "shared_bytes"})
+    for (StringRef name : {"schedule", "prefill_schedule", "heads", "kv_heads", "compute", "mlac.info", "mlac.writer", "shared_bytes"})
       if (Attribute attr = op->getAttr(name))
         function->setAttr(name, attr);
     auto names = parameterNames(op);
@@ -80,7 +83,7 @@ struct LowerKernel : OpConversionPattern<tile::KernelOp> {
                                          names, [](const std::string &name) { return StringRef(name); })));
     SmallVector<Attribute> operands;
     for (auto [index, type] : llvm::enumerate(op.getArgumentTypes()))
-      if (!isa<tile::PlanType>(type))
+      if (!isa<tile::PlanType, tile::PlacesType>(type))
         operands.push_back(rewriter.getArrayAttr({rewriter.getStringAttr(op.getArgName(index)), TypeAttr::get(type)}));
     function->setAttr("mlac.operands", rewriter.getArrayAttr(operands));
   }

@@ -48,6 +48,11 @@ TileTypeConverter::TileTypeConverter(MLIRContext *context) {
     results.append(2, pointer);
     return success();
   });
+  addConversion([i32](tile::PlacesType type, SmallVectorImpl<Type> &results) -> std::optional<LogicalResult> {
+    results.append(5, i32);
+    results.append(2, LLVM::LLVMPointerType::get(type.getContext(), kGlobal));
+    return success();
+  });
   addConversion([i32](tile::ItemType, SmallVectorImpl<Type> &results) -> std::optional<LogicalResult> {
     results.append(ItemView::kRegisters, i32);
     return success();
@@ -231,6 +236,7 @@ struct ToNVVM : mlac::impl::ToNVVMBase<ToNVVM> {
     populateMerge(converter, patterns);
     populatePlanner(converter, patterns);
     populateCheckTable(converter, patterns);
+    populateWriter(converter, patterns);
     populatePrefillCopy(converter, patterns);
     populatePrefillScore(converter, patterns, options);
     populatePrefillSoftmax(converter, patterns);

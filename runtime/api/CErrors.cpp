@@ -26,7 +26,7 @@ static mla_status statusOf(Error::Code code) {
       {Code::kernelUnknown, Code::kernelUnknown, MLA_INVALID_ARTEFACT},
       {Code::indptrSize, Code::kvLenMismatch, MLA_INVALID_PLAN},
       {Code::pageSize, Code::poolSize, MLA_INVALID_PLAN},
-      {Code::pageEntry, Code::pageEntry, MLA_INVALID_OPERAND},
+      {Code::slot, Code::pageEntry, MLA_INVALID_OPERAND},
       {Code::blockCount, Code::blockCount, MLA_INVALID_CONFIG},
       {Code::tooLarge, Code::tooLarge, MLA_INVALID_PLAN},
       {Code::configMismatch, Code::workspaceAlignment, MLA_INVALID_CONFIG},

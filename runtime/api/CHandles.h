@@ -22,6 +22,11 @@ struct mla_plan {
   mla::BatchPlan plan;
 };
 
+struct mla_writer {
+  std::shared_ptr<mla::Device> device;
+  mla::Writer writer;
+};
+
 struct mla_graph {
   std::shared_ptr<mla::Device> device;
   std::unique_ptr<mla::Graph> graph;
@@ -72,6 +77,14 @@ T readStruct(const T *given, const char *name) {
   T copy;
   std::memcpy(&copy, given, sizeof(T));
   return copy;
+}
+
+inline Cache convert(const mla_cache &c) {
+  return {c.data,         static_cast<DType>(c.dtype),
+          c.dim,          c.stride_token,
+          c.pages,        c.page_size,
+          c.stride_page,  c.table,
+          c.table_stride, c.indptr};
 }
 
 } // namespace mla::c

@@ -29,14 +29,6 @@ static mla::Tensor convert(const mla_tensor &t) {
   return {t.data, static_cast<mla::DType>(t.dtype), t.rows, t.heads, t.dim, t.stride_token, t.stride_head};
 }
 
-static mla::Cache convert(const mla_cache &c) {
-  return {c.data,         static_cast<mla::DType>(c.dtype),
-          c.dim,          c.stride_token,
-          c.pages,        c.page_size,
-          c.stride_page,  c.table,
-          c.table_stride, c.indptr};
-}
-
 static mla::State convert(const mla_state &s) { return {convert(s.out), convert(s.lse)}; }
 
 /// Operands with the scalars they point to; no allocation.

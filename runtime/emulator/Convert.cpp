@@ -81,6 +81,10 @@ uint32_t mlac_emu_cvt_e4m3x2_f32(float hi, float lo) {
   return encode(e4m3Format, hi) << 8 | encode(e4m3Format, lo);
 }
 
+uint32_t mlac_emu_cvt_e5m2x2_f32(float hi, float lo) {
+  return encode(e5m2Format, hi) << 8 | encode(e5m2Format, lo);
+}
+
 float mlac_emu_ex2(float x) { return static_cast<float>(std::exp2(static_cast<double>(x))); }
 float mlac_emu_lg2(float x) { return static_cast<float>(std::log2(static_cast<double>(x))); }
 float mlac_emu_rcp(float x) { return 1.0f / x; }

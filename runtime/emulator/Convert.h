@@ -20,6 +20,7 @@ struct FloatFormat {
 inline constexpr FloatFormat f16Format = {10, -14, 16, 0x7BFF, 0x7C00, 0x7FFF};
 inline constexpr FloatFormat bf16Format = {7, -126, 16, 0x7F7F, 0x7F80, 0x7FFF};
 inline constexpr FloatFormat e4m3Format = {3, -6, 8, 0x7E, 0x7E, 0x7F};
+inline constexpr FloatFormat e5m2Format = {2, -14, 8, 0x7B, 0x7B, 0x7F};
 
 /// Rounds to the nearest number of the format, ties to even. Exact products of two numbers of the format fit
 /// a double, so they are rounded once.

@@ -98,6 +98,7 @@ std::span<const Hook> mla::emulator::hooks() {
       MLAC_HOOK(mlac_emu_cvt_bf16x2_f32),
       MLAC_HOOK(mlac_emu_cvt_f32_f16),
       MLAC_HOOK(mlac_emu_cvt_e4m3x2_f32),
+      MLAC_HOOK(mlac_emu_cvt_e5m2x2_f32),
       MLAC_HOOK(mlac_emu_ex2),
       MLAC_HOOK(mlac_emu_lg2),
       MLAC_HOOK(mlac_emu_rcp),

@@ -96,7 +96,9 @@ uint32_t mlac_emu_cvt_f16x2_e5m2x2(uint32_t x);
 uint32_t mlac_emu_cvt_f16x2_f32(float hi, float lo);
 uint32_t mlac_emu_cvt_bf16x2_f32(float hi, float lo);
 float mlac_emu_cvt_f32_f16(uint32_t x);
+/// Saturating: infinities too become the largest finite number.
 uint32_t mlac_emu_cvt_e4m3x2_f32(float hi, float lo);
+uint32_t mlac_emu_cvt_e5m2x2_f32(float hi, float lo);
 
 /// ex2.approx, lg2.approx and rcp.approx, correctly rounded; a GPU is within 2 ulp and may flush subnormals.
 float mlac_emu_ex2(float x);

@@ -30,12 +30,21 @@ static mla::jit::Options convert(const mla_jit_options &c) {
   return options;
 }
 
-mla_status mla_jit_load(mla_device *device, const char *source, const mla_jit_options *options,
-                        mla_kernel **kernel) {
+template <typename Handle, typename Load>
+static mla_status loadInto(mla_device *device, const char *source, const mla_jit_options *options, Handle **handle,
+                           const char *name, Load load) {
   return guarded([&] {
-    required(kernel, "kernel") = nullptr;
+    required(handle, name) = nullptr;
     std::shared_ptr<mla::Device> on = required(device, "device").device;
     mla::jit::Options converted = options ? convert(readStruct(options, "options")) : mla::jit::Options();
-    *kernel = new mla_kernel{on, mla::jit::load(on, &required(source, "source"), converted)};
+    *handle = new Handle{on, load(on, &required(source, "source"), converted)};
   });
+}
+
+mla_status mla_jit_load(mla_device *device, const char *source, const mla_jit_options *options, mla_kernel **kernel) {
+  return loadInto(device, source, options, kernel, "kernel", [](auto &&...given) { return mla::jit::load(given...); });
+}
+
+mla_status mla_jit_load_writer(mla_device *device, const char *source, const mla_jit_options *options, mla_writer **writer) {
+  return loadInto(device, source, options, writer, "writer", [](auto &&...given) { return mla::jit::loadWriter(given...); });
 }

@@ -175,24 +175,32 @@ std::shared_ptr<Device> createEmulator(const Emulator &emulator) {
 }
 
 /// The emulator needs host code, which is not kept on disk.
-static Kernel loadEmulated(std::shared_ptr<Device> device, std::string_view source, const Options &options,
-                           Compiled &compiled) {
+template <typename T>
+static T loadEmulated(std::shared_ptr<Device> device, std::string_view source, const Options &options, Compiled &compiled) {
   compiled.key = keyOf(source, options);
   CompileResult result = compileOrThrow(source, options, compiled.key, true);
   compiled.artefact = std::move(result.artefact);
   auto program = HostPrograms::all().add(compiled.artefact, std::move(result.host));
-  return Kernel::load(std::move(device), compiled.artefact, options.kernel);
+  return T::load(std::move(device), compiled.artefact, options.kernel);
 }
 
-Kernel load(std::shared_ptr<Device> device, std::string_view source, const Options &options,
-            Compiled *compiled) {
+template <typename T>
+static T loadAs(std::shared_ptr<Device> device, std::string_view source, const Options &options, Compiled *compiled) {
   Options complete = completed(options, device.get());
   Compiled own;
   Compiled &result = compiled ? *compiled : own;
   if (device->driverVersion() == 0)
-    return loadEmulated(std::move(device), source, complete, result);
+    return loadEmulated<T>(std::move(device), source, complete, result);
   result = compileCached(source, complete);
-  return Kernel::load(std::move(device), result.artefact, complete.kernel);
+  return T::load(std::move(device), result.artefact, complete.kernel);
+}
+
+Kernel load(std::shared_ptr<Device> device, std::string_view source, const Options &options, Compiled *compiled) {
+  return loadAs<Kernel>(std::move(device), source, options, compiled);
+}
+
+Writer loadWriter(std::shared_ptr<Device> device, std::string_view source, const Options &options, Compiled *compiled) {
+  return loadAs<Writer>(std::move(device), source, options, compiled);
 }
 
 } // namespace mla::jit

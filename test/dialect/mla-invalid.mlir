@@ -18,13 +18,13 @@ mla.kernel @"row-shape"(%a: !mla.rows<f16>) attributes {compute = f16} {}
 
 // -----
 
-// expected-error@+1 {{storage type 'i8' is not supported; e4m3, e5m2, f16, bf16 or f32 [buffer-storage]}}
-mla.kernel @"buffer-storage"(%a: !mla.buffer<paged, 576xi8>) attributes {compute = f16} {}
+// expected-error@+1 {{storage type 'i16' is not supported; e4m3, e5m2, int8, f16, bf16 or f32 [buffer-storage]}}
+mla.kernel @"buffer-storage"(%a: !mla.buffer<paged, 576xi16>) attributes {compute = f16} {}
 
 // -----
 
 // The look-alike with infinities is another type.
-// expected-error@+1 {{storage type 'f8E4M3' is not supported; e4m3, e5m2, f16, bf16 or f32 [buffer-storage]}}
+// expected-error@+1 {{storage type 'f8E4M3' is not supported; e4m3, e5m2, int8, f16, bf16 or f32 [buffer-storage]}}
 mla.kernel @"buffer-storage"(%a: !mla.buffer<paged, 576xf8E4M3>) attributes {compute = f16} {}
 
 // -----
@@ -39,7 +39,7 @@ mla.kernel @"buffer-align"(%a: !mla.buffer<paged, 576xf16, align = 32>) attribut
 
 // -----
 
-// expected-error@+1 {{rows hold floating-point values, not 'i32' [rows-element]}}
+// expected-error@+1 {{rows hold floating-point values or int8, not 'i32' [rows-element]}}
 mla.kernel @"rows-element"(%a: !mla.rows<576xi32>) attributes {compute = f16} {}
 
 // -----
@@ -51,7 +51,7 @@ mla.kernel @layout(%a: !mla.buffer<blocked, 576xf16>) attributes {compute = f16}
 
 //===-- Structure ---===//
 
-// expected-error@+1 {{'mla.kernel' op cannot compute in 'f32'; f16 or bf16 [kernel-compute]}}
+// expected-error@+1 {{'mla.kernel' op cannot compute in 'f32'; f16 or bf16, and f32 in a writer [kernel-compute]}}
 mla.kernel @"kernel-compute"() attributes {compute = f32} {
   mla.return
 }
@@ -328,4 +328,60 @@ mla.kernel @"sink-heads"(%s: !mla.scores<4>, %t: !mla.scores<8>, %values: !mla.h
   %k = mla.sink %s, %values : <4>, <8>
   %lse = mla.logsumexp %s : <4> -> <4, ln>
   mla.return %lse : !mla.lse<4, ln>
+}
+
+// -----
+
+//===-- Writers ---===//
+
+// expected-error@+1 {{'mla.kernel' op cannot compute in 'f16'; f16 or bf16, and f32 in a writer [kernel-compute]}}
+mla.kernel @"kernel-compute"(%a: !mla.rows<64xf16>) -> !mla.buffer<paged, 64xf16> attributes {compute = f16} {
+  mla.return %a : !mla.rows<64xf16>
+}
+
+// -----
+
+mla.kernel @"return-type"(%a: !mla.rows<64xf32>) -> !mla.buffer<paged, 64xi8> attributes {compute = f32} {
+  // expected-error@+1 {{'mla.return' op returns '!mla.rows<64xf32>' where '!mla.buffer<paged, 64xi8>' is declared [return-type]}}
+  mla.return %a : !mla.rows<64xf32>
+}
+
+// -----
+
+mla.kernel @"return-type"(%a: !mla.lse<8, ln>) -> !mla.buffer<paged, 64xi8> attributes {compute = f32} {
+  // expected-error@+1 {{'mla.return' op returns '!mla.lse<8, ln>' where '!mla.buffer<paged, 64xi8>' is declared [return-type]}}
+  mla.return %a : !mla.lse<8, ln>
+}
+
+// -----
+
+mla.kernel @"concat-rows"(%a: !mla.buffer<ragged, 64xf16>, %b: !mla.buffer<ragged, 32xbf16>) -> !mla.buffer<paged, 96xf16>
+    attributes {compute = f32} {
+  // expected-error@+1 {{'mla.concat' op must give 'f32' rows of 96 [concat-rows]}}
+  %r = mla.concat %a, %b : !mla.buffer<ragged, 64xf16>, !mla.buffer<ragged, 32xbf16> -> <96xf16>
+  mla.return %r : !mla.rows<96xf16>
+}
+
+// -----
+
+mla.kernel @"concat-rows"(%a: !mla.buffer<ragged, 2x64xf16>) -> !mla.buffer<paged, 128xf16> attributes {compute = f32} {
+  // expected-error@+1 {{'mla.concat' op joins rows with heads [concat-rows]}}
+  %r = mla.concat %a, %a : !mla.buffer<ragged, 2x64xf16>, !mla.buffer<ragged, 2x64xf16> -> <128xf16>
+  mla.return %r : !mla.rows<128xf16>
+}
+
+// -----
+
+mla.kernel @"divide-rows"(%a: !mla.buffer<ragged, 64xf16>, %s: f32) -> !mla.buffer<paged, 64xf16> attributes {compute = f32} {
+  // expected-error@+1 {{'mla.divide' op must give f32 rows of its source's shape [divide-rows]}}
+  %r = mla.divide %a, %s : !mla.buffer<ragged, 64xf16> -> <64xf16>
+  mla.return %r : !mla.rows<64xf16>
+}
+
+// -----
+
+mla.kernel @"quant-shape"(%a: !mla.rows<64xf32>) -> !mla.buffer<paged, 32xi8> attributes {compute = f32} {
+  // expected-error@+1 {{'mla.quant' op changes the row's shape [quant-shape]}}
+  %r = mla.quant %a : !mla.rows<64xf32> -> <32xi8>
+  mla.return %r : !mla.rows<32xi8>
 }

@@ -89,3 +89,16 @@ mla.kernel @scores(%q: !mla.buffer<ragged, 4x128xf16>, %kv: !mla.buffer<paged, 1
   %lse = mla.logsumexp %sunk : <4> -> <4, ln>
   mla.return %lse : !mla.lse<4, ln>
 }
+
+// Writers.
+// CHECK-LABEL: mla.kernel @append
+mla.kernel @append(%a: !mla.buffer<ragged, 64xf16>, %b: !mla.buffer<ragged, 16xf16>, %s: f32) -> !mla.buffer<paged, 80xi8>
+    attributes {compute = f32} {
+  // CHECK: mla.concat %{{.+}}, %{{.+}} : !mla.buffer<ragged, 64xf16>, !mla.buffer<ragged, 16xf16> -> <80xf16>
+  %row = mla.concat %a, %b : !mla.buffer<ragged, 64xf16>, !mla.buffer<ragged, 16xf16> -> <80xf16>
+  // CHECK: mla.divide %{{.+}}, %{{.+}} : !mla.rows<80xf16> -> <80xf32>
+  %quotient = mla.divide %row, %s : !mla.rows<80xf16> -> <80xf32>
+  // CHECK: mla.quant %{{.+}} : !mla.rows<80xf32> -> <80xi8>
+  %stored = mla.quant %quotient : !mla.rows<80xf32> -> <80xi8>
+  mla.return %stored : !mla.rows<80xi8>
+}

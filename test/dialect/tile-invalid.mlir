@@ -625,3 +625,43 @@ tile.kernel @"mask-rows-scale"(%s: !tile.fragment<accumulator, 16x32xf32>, %i: i
   }
   tile.return
 }
+
+// -----
+
+tile.kernel @"append-elements"(%a: !mla.buffer<ragged, 64xf16>, %kv: !mla.buffer<paged, 64xf16>, %p: !tile.places) attributes {compute = f32, heads = 1 : i64} {
+  // expected-error@+1 {{'tile.append' op gives a thread 32 elements; 4, 8 or 16 [append-elements]}}
+  tile.append %a to %kv at %p {elements = 32 : i64, threads = 256 : i64} : !mla.buffer<ragged, 64xf16> to <paged, 64xf16>
+  tile.return
+}
+
+// -----
+
+tile.kernel @"append-width"(%a: !mla.buffer<ragged, 20xf16>, %kv: !mla.buffer<paged, 20xf16>, %p: !tile.places) attributes {compute = f32, heads = 1 : i64} {
+  // expected-error@+1 {{'tile.append' op has a source 20 wide, which is no multiple of 8 elements [append-width]}}
+  tile.append %a to %kv at %p {elements = 8 : i64, threads = 256 : i64} : !mla.buffer<ragged, 20xf16> to <paged, 20xf16>
+  tile.return
+}
+
+// -----
+
+tile.kernel @"append-width"(%a: !mla.buffer<ragged, 32xf16>, %kv: !mla.buffer<paged, 64xf16>, %p: !tile.places) attributes {compute = f32, heads = 1 : i64} {
+  // expected-error@+1 {{'tile.append' op writes rows of 32 to a cache of 64 [append-width]}}
+  tile.append %a to %kv at %p {elements = 8 : i64, threads = 256 : i64} : !mla.buffer<ragged, 32xf16> to <paged, 64xf16>
+  tile.return
+}
+
+// -----
+
+tile.kernel @"append-storage"(%a: !mla.buffer<ragged, 64xf16>, %kv: !mla.buffer<paged, 64xi8>, %p: !tile.places) attributes {compute = f32, heads = 1 : i64} {
+  // expected-error@+1 {{'tile.append' op copies '!mla.buffer<ragged, 64xf16>' to a cache of 'i8'; what is divided or of another type is rounded [append-storage]}}
+  tile.append %a to %kv at %p {elements = 8 : i64, threads = 256 : i64} : !mla.buffer<ragged, 64xf16> to <paged, 64xi8>
+  tile.return
+}
+
+// -----
+
+tile.kernel @"append-storage"(%a: !mla.buffer<ragged, 64xf16>, %s: f32, %kv: !mla.buffer<paged, 64xf16>, %p: !tile.places) attributes {compute = f32, heads = 1 : i64} {
+  // expected-error@+1 {{'tile.append' op copies '!mla.buffer<ragged, 64xf16>' to a cache of 'f16'; what is divided or of another type is rounded [append-storage]}}
+  tile.append %a over %s to %kv at %p {elements = 8 : i64, threads = 256 : i64} : !mla.buffer<ragged, 64xf16> to <paged, 64xf16>
+  tile.return
+}

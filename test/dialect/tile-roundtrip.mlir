@@ -262,3 +262,14 @@ tile.kernel @prefill_ops(%q: !mla.buffer<ragged, 8x192xbf16>, %k: !mla.buffer<ra
   }
   tile.return
 }
+
+// Writers.
+// CHECK-LABEL: tile.kernel @append
+tile.kernel @append(%a: !mla.buffer<ragged, 64xf16>, %b: !mla.buffer<ragged, 16xbf16, align = 8>, %s: f32, %kv: !mla.buffer<paged, 80xi8>, %copy: !mla.buffer<paged, 64xf16>, %p: !tile.places)
+    attributes {compute = f32, heads = 1 : i64} {
+  // CHECK: tile.append %{{.+}}, %{{.+}} over %{{.+}} rounded to %{{.+}} at %{{.+}} {elements = 16 : i64, threads = 256 : i64} : !mla.buffer<ragged, 64xf16>, !mla.buffer<ragged, 16xbf16, align = 8> to <paged, 80xi8>{{$}}
+  tile.append %a, %b over %s rounded to %kv at %p {elements = 16 : i64, threads = 256 : i64} : !mla.buffer<ragged, 64xf16>, !mla.buffer<ragged, 16xbf16, align = 8> to <paged, 80xi8>
+  // CHECK: tile.append %{{.+}} to %{{.+}} at %{{.+}} {elements = 8 : i64, threads = 128 : i64} : !mla.buffer<ragged, 64xf16> to <paged, 64xf16>{{$}}
+  tile.append %a to %copy at %p {elements = 8 : i64, threads = 128 : i64} : !mla.buffer<ragged, 64xf16> to <paged, 64xf16>
+  tile.return
+}

@@ -2,7 +2,7 @@
 #include "tools/mlac/Execute.h"
 
 #include "runtime/EmulatorDevice.h"
-#include "runtime/Runner.h"
+#include "runtime/WriterRunner.h"
 #include "runtime/cuda/CudaDevice.h"
 
 #include <chrono>
@@ -63,17 +63,23 @@ static mla::RunConfig configOf(const RunOptions &options) {
   return config;
 }
 
+template <typename ReportT>
+static int print(const ReportT &report, const Progress &progress, const RunOptions &options) {
+  progress.finish();
+  std::string text = options.json ? report.toJson() : report.toText();
+  std::printf("%s\n", text.c_str());
+  return report.passed() ? 0 : 1;
+}
+
 static int runKernel(const std::string &artefact, const std::string &name, const RunOptions &options,
                      const std::function<HostEntry(const std::string &)> &entries) {
   mla::Manifest manifest = mla::readArtefact(artefact);
   Progress progress;
   std::unique_ptr<mla::Device> device = createDevice(options, progress, entries);
   std::unique_ptr<mla::Module> module = device->load(artefact);
-  mla::RunReport report = mla::runAndCheck(*device, *module, *manifest.find(name), configOf(options));
-  progress.finish();
-  std::string text = options.json ? report.toJson() : report.toText();
-  std::printf("%s\n", text.c_str());
-  return report.passed() ? 0 : 1;
+  if (const mla::WriterInfo *writer = manifest.findWriter(name))
+    return print(mla::runAndCheck(*device, *module, *writer, configOf(options)), progress, options);
+  return print(mla::runAndCheck(*device, *module, *manifest.find(name), configOf(options)), progress, options);
 }
 
 int execute(const std::string &artefact, const std::string &name, const RunOptions &options,

@@ -108,6 +108,8 @@ TEST(Convert, Overflow) {
   EXPECT_EQ(mlac_emu_cvt_e4m3x2_f32(449.0f, 1e9f), 0x7E7Eu);
   EXPECT_EQ(mlac_emu_cvt_e4m3x2_f32(470.0f, -480.0f), 0x7EFEu);
   EXPECT_EQ(mlac_emu_cvt_e4m3x2_f32(-inf, inf), 0xFE7Eu);
+  EXPECT_EQ(mlac_emu_cvt_e5m2x2_f32(-inf, 61440.0f), 0xFB7Bu);
+  EXPECT_EQ(mlac_emu_cvt_e5m2x2_f32(1.125f, 1.375f), 0x3C3Eu);
   EXPECT_EQ(mlac_emu_cvt_e4m3x2_f32(nan_, -nan_), 0x7F7Fu);
 }
 
