@@ -41,7 +41,8 @@ static int alignmentOf(::mla::Role role, mlir::mla::BufferType type) {
 static ::mla::Role roleOf(StringRef name, mlir::mla::BufferType type, DictionaryAttr info) {
   if (name == info.getAs<StringAttr>("query").getValue())
     return ::mla::Role::query;
-  StringRef key = info.getAs<StringAttr>("cache").getValue(), value = info.getAs<StringAttr>("value").getValue();
+  StringRef key = info.getAs<StringAttr>("cache").getValue(),
+            value = info.getAs<StringAttr>("value").getValue();
   if (name == key)
     return key == value ? ::mla::Role::cache : ::mla::Role::key;
   if (name == value)
@@ -68,7 +69,8 @@ static ::mla::Operand describeOperand(ArrayAttr pair, DictionaryAttr info) {
     return operand;
   }
   operand.role = roleOf(name, type, info);
-  operand.layout = type.getLayout() == mlir::mla::Layout::paged ? ::mla::Layout::paged : ::mla::Layout::ragged;
+  operand.layout =
+      type.getLayout() == mlir::mla::Layout::paged ? ::mla::Layout::paged : ::mla::Layout::ragged;
   operand.dtype = dtypeOf(type.getElementType());
   operand.shape.assign(type.getShape().begin(), type.getShape().end());
   if (operand.role == ::mla::Role::lse)
@@ -100,7 +102,8 @@ static ::mla::ScoreEdit describeEdit(DictionaryAttr info) {
 static ::mla::Entry describeEntry(LLVM::LLVMFuncOp function) {
   ::mla::Entry entry;
   entry.name = function.getSymName().str();
-  entry.threads = function->getAttrOfType<DenseI32ArrayAttr>("nvvm.reqntid")[0];
+  auto exact = function->getAttrOfType<DenseI32ArrayAttr>("nvvm.reqntid");
+  entry.threads = (exact ? exact : function->getAttrOfType<DenseI32ArrayAttr>("nvvm.maxntid"))[0];
   if (auto bytes = function->getAttrOfType<IntegerAttr>("shared_bytes"))
     entry.sharedBytes = bytes.getInt();
   for (Attribute name : function->getAttrOfType<ArrayAttr>("mlac.params"))
@@ -114,10 +117,14 @@ static_assert(tile::kMergeStates == ::mla::maxMergeStates);
 
 static ::mla::Tile describeTile(LLVM::LLVMFuncOp main) {
   if (auto schedule = main->getAttrOfType<tile::PrefillScheduleAttr>("prefill_schedule"))
-    return {.rows = int(schedule.getRows()), .tokens = int(schedule.getTokens()), .stages = int(schedule.getStages()),
+    return {.rows = int(schedule.getRows()),
+            .tokens = int(schedule.getTokens()),
+            .stages = int(schedule.getStages()),
             .warps = int(schedule.getRowWarps())};
   auto schedule = main->getAttrOfType<tile::ScheduleAttr>("schedule");
-  return {.rows = int(schedule.getRows()), .tokens = int(schedule.getBlockTokens()), .stages = int(schedule.getStages()),
+  return {.rows = int(schedule.getRows()),
+          .tokens = int(schedule.getBlockTokens()),
+          .stages = int(schedule.getStages()),
           .warps = int(schedule.getWarps())};
 }
 
@@ -166,7 +173,8 @@ static ::mla::Operand describeRow(StringRef name, mlir::mla::BufferType type) {
   ::mla::Operand operand;
   operand.name = name.str();
   operand.role = ::mla::Role::cache;
-  operand.layout = type.getLayout() == mlir::mla::Layout::paged ? ::mla::Layout::paged : ::mla::Layout::ragged;
+  operand.layout =
+      type.getLayout() == mlir::mla::Layout::paged ? ::mla::Layout::paged : ::mla::Layout::ragged;
   operand.dtype = dtypeOf(type.getElementType());
   operand.shape.assign(type.getShape().begin(), type.getShape().end());
   operand.alignment = int(type.getAlign());

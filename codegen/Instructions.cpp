@@ -7,7 +7,7 @@
 namespace mlac {
 
 static constexpr Instruction kInstructions[] = {
-#define MLAC_INSTRUCTION(Id, intrinsic, results, operands, features, minPtx, hook)                                     \
+#define MLAC_INSTRUCTION(Id, intrinsic, results, operands, features, minPtx, hook)                           \
   {Instr::Id, #Id, intrinsic, results, operands, features, minPtx, hook},
 #include "codegen/Instructions.def"
 #undef MLAC_INSTRUCTION
@@ -63,7 +63,7 @@ static constexpr ConversionRow kConversions[] = {
     {Element::BF16, Element::BF16, Conversion::None, 0},
     {Element::E4M3, Element::F16, Conversion::Fp8ToF16, 1},
     {Element::E5M2, Element::F16, Conversion::Fp8ToF16, 1},
-    {Element::E4M3, Element::BF16, Conversion::E4M3ToBF16, 3},
+    {Element::E4M3, Element::BF16, Conversion::E4M3ToBF16, 2.5, 120},
     {Element::BF16, Element::F16, Conversion::ThroughF32, 3},
     {Element::F16, Element::BF16, Conversion::ThroughF32, 3},
 };
@@ -75,6 +75,15 @@ const ConversionRow *findConversion(Element storage, Element compute) {
     if (row.storage == storage && row.compute == compute)
       return &row;
   return nullptr;
+}
+
+Lift liftOf(Element storage, Element compute) {
+  const ConversionRow *row = findConversion(storage, compute);
+  if (!row || !row->tooSmall)
+    return {};
+  // A query of up to 2^63 stays finite, and sums of 2^59 probabilities of up to 2^8 do.
+  constexpr int query = 64, probs = 60;
+  return {query, probs, row->tooSmall - query, row->tooSmall};
 }
 
 } // namespace mlac

@@ -21,11 +21,13 @@ struct Instruction {
   std::string_view intrinsic;
   std::string_view results, operands; // signature letters, see Instructions.def
   uint32_t features;
-  int minPtx; // 0: every PTX version that the targets allow
+  int minPtx;       // 0: every PTX version that the targets allow
   const char *hook; // the emulator's function, or null: assembled only
 
   /// Whether `target` at this PTX version executes it.
-  bool legalOn(const Target &target, int ptx) const { return (target.features & features) == features && ptx >= minPtx; }
+  bool legalOn(const Target &target, int ptx) const {
+    return (target.features & features) == features && ptx >= minPtx;
+  }
 };
 
 const Instruction &get(Instr op);
@@ -50,17 +52,28 @@ const MmaRow *findMma(Element operand, const Target &target, int ptx);
 
 /// How one 32-bit register of stored values becomes registers of compute pairs.
 enum class Conversion : uint8_t {
-  None,        // storage is the compute type
-  Fp8ToF16,    // one cvt a pair
-  E4M3ToBF16,  // move the bits to a bf16 2^120 too small, then one multiply; exact, NaN codes restored by the key scan
-  ThroughF32,  // f16 <-> bf16: unpack to f32, pack
+  None,       // storage is the compute type
+  Fp8ToF16,   // one cvt a pair
+  E4M3ToBF16, // move the bits to a bf16 2^120 too small: exact; NaN codes are found by the scan of the key
+  ThroughF32, // f16 <-> bf16: unpack to f32, pack
 };
 struct ConversionRow {
   Element storage, compute;
   Conversion how;
   double instructionsPerPair; // issue slots, for the cost model
+  int tooSmall = 0;           // converted values are 2^tooSmall too small, see Lift
 };
 std::span<const ConversionRow> allConversions();
 const ConversionRow *findConversion(Element storage, Element compute);
+
+/// Powers of two that keep products of too small operands among f32's normal numbers, and what makes up for
+/// them. Queries and probabilities are multiplied on the way to their operand registers, scores and outputs
+/// by factors that they have anyway.
+struct Lift {
+  int query = 0, probs = 0; // of operands
+  int restoreScores = 0,
+      restoreOut = 0; // of results; the sums of probabilities take the lift of `probs` with them
+};
+Lift liftOf(Element storage, Element compute);
 
 } // namespace mlac

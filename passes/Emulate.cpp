@@ -23,7 +23,8 @@ std::string describe(Location loc) {
     if (auto name = dyn_cast<NameLoc>(part); name && op == "an op")
       op = name.getName().str();
     if (auto file = dyn_cast<FileLineColLoc>(part); file && place == "unknown place")
-      place = (file.getFilename().getValue() + ":" + Twine(file.getLine()) + ":" + Twine(file.getColumn())).str();
+      place =
+          (file.getFilename().getValue() + ":" + Twine(file.getLine()) + ":" + Twine(file.getColumn())).str();
     return WalkResult::advance();
   });
   return op + " at " + place;
@@ -32,8 +33,10 @@ std::string describe(Location loc) {
 class HostRewriter {
 public:
   explicit HostRewriter(ModuleOp module)
-      : module(module), builder(module.getContext()), pointer(LLVM::LLVMPointerType::get(module.getContext())),
-        none(LLVM::LLVMVoidType::get(module.getContext())), i32(builder.getI32Type()), f32(builder.getF32Type()) {}
+      : module(module), builder(module.getContext()),
+        pointer(LLVM::LLVMPointerType::get(module.getContext())),
+        none(LLVM::LLVMVoidType::get(module.getContext())), i32(builder.getI32Type()),
+        f32(builder.getF32Type()) {}
 
   LogicalResult run() {
     SmallVector<LLVM::LLVMFuncOp> kernels;
@@ -54,7 +57,7 @@ private:
   //===-- Bodies --===//
 
   LogicalResult rewriteBody(LLVM::LLVMFuncOp kernel) {
-    for (StringRef name : {"nvvm.kernel", "nvvm.reqntid"})
+    for (StringRef name : {"nvvm.kernel", "nvvm.reqntid", "nvvm.maxntid"})
       kernel->removeAttr(name);
     SmallVector<Operation *> ops;
     kernel.walk([&](Operation *op) { ops.push_back(op); });
@@ -115,7 +118,12 @@ private:
     switch (row->op) {
     case Instr::ThreadId:
     case Instr::BlockId:
-      replace(op, {number(row->op == Instr::ThreadId ? 0 : 1)}, hook, i32, false);
+    case Instr::BlockSize:
+      replace(op,
+              {number(row->op == Instr::ThreadId  ? 0
+                      : row->op == Instr::BlockId ? 1
+                                                  : 2)},
+              hook, i32, false);
       break;
     case Instr::LdmatrixX2:
     case Instr::LdmatrixX4:
@@ -245,7 +253,8 @@ private:
   }
 
   Value slot(Value memory, Type element, int64_t index) {
-    return LLVM::GEPOp::create(builder, loc, pointer, element, memory, ArrayRef<LLVM::GEPArg>{LLVM::GEPArg(int32_t(index))});
+    return LLVM::GEPOp::create(builder, loc, pointer, element, memory,
+                               ArrayRef<LLVM::GEPArg>{LLVM::GEPArg(int32_t(index))});
   }
 
   /// Stack memory, allocated once a function so that loops do not grow the stack.
@@ -286,7 +295,8 @@ private:
       OpBuilder::InsertionGuard guard(builder);
       builder.setInsertionPointToStart(module.getBody());
       auto types = llvm::map_to_vector(arguments, [](Value v) { return v.getType(); });
-      function = LLVM::LLVMFuncOp::create(builder, module.getLoc(), hook, LLVM::LLVMFunctionType::get(result, types));
+      function = LLVM::LLVMFuncOp::create(builder, module.getLoc(), hook,
+                                          LLVM::LLVMFunctionType::get(result, types));
     }
     auto op = LLVM::CallOp::create(builder, loc, function, arguments);
     return op.getNumResults() ? op.getResult() : Value();
@@ -303,7 +313,8 @@ private:
     builder.setInsertionPointToStart(entry.addEntryBlock(builder));
     SmallVector<Value> arguments;
     for (auto [index, type] : llvm::enumerate(kernel.getArgumentTypes())) {
-      Value address = LLVM::LoadOp::create(builder, loc, pointer, slot(entry.getArgument(0), pointer, int64_t(index)));
+      Value address =
+          LLVM::LoadOp::create(builder, loc, pointer, slot(entry.getArgument(0), pointer, int64_t(index)));
       arguments.push_back(LLVM::LoadOp::create(builder, loc, type, address));
     }
     LLVM::CallOp::create(builder, loc, kernel, arguments);

@@ -1,6 +1,7 @@
 // tile-pipeline: shared memory, asynchronous copies, stages and barriers.
 #include "passes/Passes.h"
 
+#include "passes/CostModel.h"
 #include "passes/SharedLayout.h"
 
 namespace mlac {
@@ -24,12 +25,18 @@ struct Source {
 
   explicit Source(tile::KernelOp kernel) {
     kernel.walk([&](Operation *op) {
-      if (auto found = dyn_cast<tile::ItemsOp>(op)) items = found;
-      if (auto found = dyn_cast<tile::QueryOp>(op)) query = found;
-      if (auto found = dyn_cast<tile::LoadOp>(op)) load = found;
-      if (auto found = dyn_cast<tile::ScaleOp>(op)) scale = found;
-      if (auto found = dyn_cast<tile::MaskOp>(op)) mask = found;
-      if (auto found = dyn_cast<tile::FinishOp>(op)) finish = found;
+      if (auto found = dyn_cast<tile::ItemsOp>(op))
+        items = found;
+      if (auto found = dyn_cast<tile::QueryOp>(op))
+        query = found;
+      if (auto found = dyn_cast<tile::LoadOp>(op))
+        load = found;
+      if (auto found = dyn_cast<tile::ScaleOp>(op))
+        scale = found;
+      if (auto found = dyn_cast<tile::MaskOp>(op))
+        mask = found;
+      if (auto found = dyn_cast<tile::FinishOp>(op))
+        finish = found;
     });
   }
   bool complete() { return items && query && load && scale && mask && finish; }
@@ -48,6 +55,8 @@ public:
     query = alloc(layout.query);
     probs = alloc(layout.probs);
     maxima = alloc(layout.maxima);
+    if (sharesRows())
+      shrinks = alloc(layout.shrinks);
     stats = alloc(layout.stats);
     kernel->setAttr("shared_bytes", builder.getI64IntegerAttr(layout.bytes));
     SmallVector<Value> carried = buildPrologue().pack();
@@ -64,23 +73,29 @@ public:
   }
 
 private:
-  /// Where a block stands in its stream of KV tiles, which goes on from item to item: the stage that is read next; what is
-  /// copied next and where it lies; the tile after that.
+  /// Where a block stands in its stream of KV tiles, which goes on from item to item: the stage that is read
+  /// next; what is copied next and where it lies; the tile after that.
   struct Stream {
     Value stage, address, cursor;
     SmallVector<Value> pack() const { return {stage, address, cursor}; }
     static Stream unpack(ValueRange values) { return {values[0], values[1], values[2]}; }
   };
 
-  /// More registers than this are not kept while the accumulators are: the query is then fetched when its item begins.
+  /// More registers than this are not kept while the accumulators are: the query is then fetched when its
+  /// item begins.
   static constexpr int64_t kMostFetched = 48;
+  /// Probabilities are at most 2^this beyond their lift: every compute type holds them, and accumulators are
+  /// rescaled hardly ever after an item's first tiles.
+  static constexpr int64_t kHeadroom = 8;
 
   //===-- Short names --===//
 
   Value alloc(const Allocation &allocation) {
     return tile::AllocOp::create(builder, loc, allocation.type, allocation.name, allocation.offset);
   }
-  Value number(int32_t value) { return arith::ConstantOp::create(builder, loc, builder.getI32IntegerAttr(value)); }
+  Value number(int32_t value) {
+    return arith::ConstantOp::create(builder, loc, builder.getI32IntegerAttr(value));
+  }
   Value add(Value a, Value b) { return arith::AddIOp::create(builder, loc, a, b); }
   Value equal(Value a, int32_t b) {
     return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, a, number(b));
@@ -104,7 +119,8 @@ private:
     tile::CopyOp::create(builder, source.load.getLoc(), source.load.getSource(), stream.address, ring, into);
     tile::CommitOp::create(builder, loc);
     Value address = locate(stream.cursor);
-    return {stream.stage, address, tile::AdvanceOp::create(builder, loc, stream.cursor, source.items.getPlan())};
+    return {stream.stage, address,
+            tile::AdvanceOp::create(builder, loc, stream.cursor, source.items.getPlan())};
   }
   void barrier() { tile::BarrierOp::create(builder, loc); }
   void sync() { tile::SyncOp::create(builder, loc); }
@@ -120,8 +136,8 @@ private:
   /// What the next item is handed: the stream, and its query on the way while this item's results are stored.
   SmallVector<Value> buildItem(ValueRange carried) {
     Value pieces = prefetches() ? carried.back() : fetchQuery(item);
-    tile::StoreQueryOp::create(builder, source.query.getLoc(), pieces, item, query, shape.query.getElementType(),
-                               shape.cache.getElementType());
+    tile::StoreQueryOp::create(builder, source.query.getLoc(), pieces, item, query,
+                               shape.query.getElementType(), shape.cache.getElementType());
     barrier();
     scf::ForOp loop = buildLoop(Stream::unpack(carried));
     SmallVector<Value> next(loop.getResults().drop_front(3));
@@ -134,6 +150,17 @@ private:
   int64_t fetchedRegisters() const {
     int64_t pieces = schedule.getRows() * shape.query.getWidth() / 16;
     return 8 * ((pieces + schedule.getThreads() - 1) / schedule.getThreads());
+  }
+  /// Rows are divided among a group's warps: each keeps the statistics of its own.
+  bool sharesRows() const { return schedule.getRowWarps() > 1; }
+  Lift lift() const { return liftOf(elementOf(shape.cache.getElementType()), elementOf(shape.compute)); }
+  /// 2^exponent times a factor that does not change from item to item.
+  Value times(Value factor, int exponent) {
+    if (!exponent)
+      return factor;
+    Value power =
+        arith::ConstantOp::create(builder, loc, builder.getF32FloatAttr(std::ldexp(1.0f, exponent)));
+    return arith::MulFOp::create(builder, loc, factor, power);
   }
   bool prefetches() const { return fetchedRegisters() <= kMostFetched; }
 
@@ -155,12 +182,14 @@ private:
 
   scf::ForOp buildLoop(Stream stream) {
     auto range = tile::RangeOp::create(builder, loc, item);
-    auto accumulator = fragment(tile::Role::accumulator, schedule.getValueDimsPerWarp(shape.valueWidth), schedule.getRows());
-    auto rowStats = fragment(tile::Role::stats, 1, schedule.getRows());
+    auto accumulator =
+        fragment(tile::Role::accumulator, schedule.getValueDimsPerWarp(shape.valueWidth), schedule.getRows());
+    auto rowStats = fragment(tile::Role::stats, 1, schedule.getRowsPerWarp());
     float infinity = std::numeric_limits<float>::infinity();
-    auto loop = scf::ForOp::create(builder, loc, range.getBegin(), range.getEnd(), number(1),
-                                   ValueRange{splat(accumulator, 0), splat(rowStats, -infinity), splat(rowStats, 0),
-                                              stream.stage, stream.address, stream.cursor});
+    auto loop =
+        scf::ForOp::create(builder, loc, range.getBegin(), range.getEnd(), number(1),
+                           ValueRange{splat(accumulator, 0), splat(rowStats, -infinity), splat(rowStats, 0),
+                                      stream.stage, stream.address, stream.cursor});
     OpBuilder::InsertionGuard insertion(builder);
     builder.setInsertionPointToStart(loop.getBody());
     buildStep(loop);
@@ -175,23 +204,34 @@ private:
     tile::WaitOp::create(builder, loc, schedule.getStages() - 2);
     sync(); // this tile is visible, and nobody reads the stage behind it any more
     stream = copy(stream, before(stage));
-    tile::SoftmaxOp softmax = buildScores(tileIndex, stage, loop.getRegionIterArg(1), loop.getRegionIterArg(2));
+    tile::SoftmaxOp softmax =
+        buildScores(tileIndex, stage, loop.getRegionIterArg(1), loop.getRegionIterArg(2));
+    if (sharesRows())
+      tile::ShareRowsOp::create(builder, loc, softmax.getShrink(), shrinks);
     sync(); // the probabilities are visible
     Value accumulator = loop.getRegionIterArg(0);
-    accumulator = tile::RescaleOp::create(builder, loc, accumulator.getType(), accumulator, softmax.getShrink());
-    accumulator = tile::WeighOp::create(builder, source.load.getLoc(), accumulator.getType(), accumulator, probs, ring,
-                                        stage, shape.valueColumn, shape.valueWidth);
+    accumulator =
+        tile::RescaleOp::create(builder, loc, accumulator.getType(), accumulator, shrinkOfAllRows(softmax));
+    accumulator = tile::WeighOp::create(builder, source.load.getLoc(), accumulator.getType(), accumulator,
+                                        probs, ring, stage, shape.valueColumn, shape.valueWidth);
     scf::YieldOp::create(builder, loc,
-                         ValueRange{accumulator, softmax.getNewMaximum(), softmax.getNewSum(), after(stage), stream.address, stream.cursor});
+                         ValueRange{accumulator, softmax.getNewReference(), softmax.getNewSum(), after(stage),
+                                    stream.address, stream.cursor});
   }
 
-  tile::SoftmaxOp buildScores(Value tileIndex, Value stage, Value maximum, Value sum) {
+  Value shrinkOfAllRows(tile::SoftmaxOp softmax) {
+    if (!sharesRows())
+      return softmax.getShrink();
+    return tile::AllRowsOp::create(builder, loc, fragment(tile::Role::stats, 1, schedule.getRows()), shrinks);
+  }
+
+  tile::SoftmaxOp buildScores(Value tileIndex, Value stage, Value reference, Value sum) {
     Location at = source.mask.getLoc();
     auto type = fragment(tile::Role::accumulator, schedule.getTokensPerWarp(), schedule.getRowsPerWarp());
     Value scores = tile::ScoreOp::create(builder, at, type, query, ring, stage);
-    auto masked =
-        tile::MaskScoresOp::create(builder, at, type, scores, item, tileIndex, source.scale.getFactor(),
-                                   source.mask.getCausal(), source.mask.getWindowAttr());
+    auto masked = tile::MaskScoresOp::create(builder, at, type, scores, item, tileIndex,
+                                             times(source.scale.getFactor(), lift().restoreScores),
+                                             source.mask.getCausal(), source.mask.getWindowAttr());
     masked.getEdit().takeBody(source.mask.getEdit());
     scores = masked.getResult();
     Value shared;
@@ -200,30 +240,33 @@ private:
       sync();
       shared = maxima;
     }
-    Type rowStats = maximum.getType();
-    return tile::SoftmaxOp::create(builder, at, rowStats, rowStats, rowStats, scores, probs, maximum, sum, shared);
+    Type rowStats = reference.getType();
+    return tile::SoftmaxOp::create(builder, at, rowStats, rowStats, rowStats, scores, probs, reference, sum,
+                                   shared, lift().probs, kHeadroom);
   }
 
-  /// Brings the groups' results together. The last barrier lets the next item reuse the memory. Returns the next item's query,
-  /// if that is fetched ahead: the item's fields are asked for at once, and used when they have had time to arrive.
-  Value buildEnd(Value accumulator, Value maximum, Value sum) {
+  /// Brings the groups' results together. The last barrier lets the next item reuse the memory. Returns the
+  /// next item's query, if that is fetched ahead: the item's fields are asked for at once, and used when they
+  /// have had time to arrive.
+  Value buildEnd(Value accumulator, Value reference, Value sum) {
     tile::FinishOp finish = source.finish;
     Location at = finish.getLoc();
     Value next, fetched;
     if (prefetches())
       next = tile::NextItemOp::create(builder, loc, item, source.items.getPlan());
-    tile::StoreStatsOp::create(builder, at, maximum, sum, stats);
+    tile::StoreStatsOp::create(builder, at, reference, sum, stats);
     barrier();
-    Value rowFactor = tile::FinishRowsOp::create(builder, at, maximum.getType(), item, finish.getPlan(),
-                                                 maximum, stats, finish.getFactor(), finish.getLse(),
-                                                 finish.getSink(), finish.getBase(), finish.getSinkInLse());
+    Value rowFactor = tile::FinishRowsOp::create(
+        builder, at, fragment(tile::Role::stats, 1, schedule.getRows()), item, finish.getPlan(), stats,
+        times(finish.getFactor(), lift().restoreOut), finish.getLse(), finish.getSink(), finish.getBase(),
+        finish.getSinkInLse());
     if (prefetches())
       fetched = fetchQuery(next);
     accumulator = tile::RescaleOp::create(builder, at, accumulator.getType(), accumulator, rowFactor);
     if (schedule.getGroups() > 1)
       accumulator = tile::MergeGroupsOp::create(builder, at, accumulator.getType(), accumulator, query);
-    tile::StoreResultOp::create(builder, at, item, finish.getPlan(), accumulator, shape.cache.getElementType(),
-                                shape.valueWidth, finish.getOut());
+    tile::StoreResultOp::create(builder, at, item, finish.getPlan(), accumulator,
+                                shape.cache.getElementType(), shape.valueWidth, finish.getOut());
     barrier();
     return fetched;
   }
@@ -235,7 +278,7 @@ private:
   SharedLayout layout;
   OpBuilder builder;
   Location loc;
-  Value ring, query, probs, maxima, stats, item;
+  Value ring, query, probs, maxima, shrinks, stats, item;
 };
 
 struct Pipeline : mlac::impl::PipelineBase<Pipeline> {

@@ -2,6 +2,7 @@
 #include "passes/SharedLayout.h"
 
 #include "passes/ScoreEdit.h"
+#include "runtime/Abi.h"
 
 using namespace mlir;
 
@@ -31,6 +32,11 @@ int64_t leastMergeBytes(tile::ScheduleAttr schedule) {
   return schedule.getGroups() / 2 * schedule.getThreadsPerGroup() * 16;
 }
 
+int64_t combineSharedBytes(int64_t threads) {
+  int64_t parts = threads * 4 / ::mla::combineSpan;
+  return parts * (4 * ::mla::combineSpan + 8);
+}
+
 SharedLayout layoutShared(const KernelShape &shape, tile::ScheduleAttr schedule) {
   MLIRContext *context = schedule.getContext();
   Type f32 = Float32Type::get(context);
@@ -43,11 +49,14 @@ SharedLayout layoutShared(const KernelShape &shape, tile::ScheduleAttr schedule)
     return allocation;
   };
   SharedLayout layout{};
-  layout.ring = place("kv", {groups * schedule.getStages(), tokens, shape.rowWidth()}, shape.cache.getElementType(),
-                      conflictFreePitch(shape.cache.getTokenBytes()));
-  layout.query = place("query", {1, rows, shape.rowWidth()}, shape.compute, conflictFreePitch(2 * shape.rowWidth()));
+  layout.ring = place("kv", {groups * schedule.getStages(), tokens, shape.rowWidth()},
+                      shape.cache.getElementType(), conflictFreePitch(shape.cache.getTokenBytes()));
+  layout.query =
+      place("query", {1, rows, shape.rowWidth()}, shape.compute, conflictFreePitch(2 * shape.rowWidth()));
   layout.probs = place("probs", {groups, rows, tokens}, shape.compute, conflictFreePitch(2 * tokens));
   layout.maxima = place("maxima", {planes, 1, rows}, f32, 4 * rows);
+  if (schedule.getRowWarps() > 1)
+    layout.shrinks = place("shrinks", {groups, 1, rows}, f32, 4 * rows);
   layout.stats = place("stats", {groups + planes, 1, rows}, f32, 4 * rows);
   layout.bytes = end;
   return layout;

@@ -1,8 +1,9 @@
-// mla-tile: attention becomes a loop over KV tiles, and a combine for rows that several blocks share. Keys and values from
-// one buffer make a decode kernel, from two a prefill kernel, whose rows are never split.
+// mla-tile: attention becomes a loop over KV tiles, and a combine for rows that several blocks share. Keys
+// and values from one buffer make a decode kernel, from two a prefill kernel, whose rows are never split.
 #include "passes/Passes.h"
 
 #include "passes/ScoreEdit.h"
+#include "passes/SharedLayout.h"
 
 #include <limits>
 #include <numbers>
@@ -18,12 +19,12 @@ namespace {
 
 constexpr int64_t kOpen = ShapedType::kDynamic;
 
-/// Threads that merge one row: enough to have many slots' loads under way at once.
+/// Threads of the combine's large blocks: enough to have many slots' loads under way at once.
 constexpr int64_t kCombineThreads = 512;
 
 /// The attention that a kernel's results amount to.
 struct Attention {
-  Value query, cache, value;      // buffers; decode: cache and value are the same
+  Value query, cache, value; // buffers; decode: cache and value are the same
   bool dequantised = false;
   int64_t valueColumn = 0, valueWidth = 0;
   bool causal = false;
@@ -50,9 +51,10 @@ Value stripScales(Value value, SmallVectorImpl<Value> &factors) {
 //===-- Recognising ------------------------------------------------------------------------------------===//
 
 LogicalResult formError(Operation *op, StringRef what) {
-  return op->emitError() << what
-                         << "; a kernel computes softmax(scores) @ value and logsumexp(scores) of one query, one key "
-                            "and one value [attention-form]";
+  return op->emitError()
+         << what
+         << "; a kernel computes softmax(scores) @ value and logsumexp(scores) of one query, one key "
+            "and one value [attention-form]";
 }
 
 /// The cached rows a product reads: through slices and dequant to the buffer.
@@ -140,11 +142,12 @@ LogicalResult matchLse(mla::ReturnOp ret, Value result, Attention &attention) {
 /// Keys and values of their own: as many heads, ragged, and widths that a warp's registers hold.
 LogicalResult checkPrefill(Operation *op, const Attention &attention) {
   auto query = cast<mla::BufferType>(attention.query.getType());
-  auto key = cast<mla::BufferType>(attention.cache.getType()), value = cast<mla::BufferType>(attention.value.getType());
+  auto key = cast<mla::BufferType>(attention.cache.getType()),
+       value = cast<mla::BufferType>(attention.value.getType());
   if (key.getShape().size() != 2 || value.getShape().size() != 2 || key.getHeads() != value.getHeads() ||
       query.getHeads() % key.getHeads())
-    return op->emitError() << "key and value of two buffers have as many heads, which divide the query's " << query.getHeads()
-                           << " [kv-heads]";
+    return op->emitError() << "key and value of two buffers have as many heads, which divide the query's "
+                           << query.getHeads() << " [kv-heads]";
   if (key.getLayout() != mla::Layout::ragged || value.getLayout() != mla::Layout::ragged)
     return op->emitError() << "key and value of two buffers are ragged [kv-layout]";
   for (auto [type, what] : {std::pair(key, "key"), std::pair(value, "value")})
@@ -163,7 +166,8 @@ LogicalResult checkWidths(Operation *op, const Attention &attention) {
   if (attention.isPrefill())
     return checkPrefill(op, attention);
   if (cache.getShape().size() != 1)
-    return op->emitError() << "the row that is key and value has heads; a latent row is shared by all heads [latent-heads]";
+    return op->emitError()
+           << "the row that is key and value has heads; a latent row is shared by all heads [latent-heads]";
   int64_t latent = attention.valueWidth, rope = cache.getWidth() - latent;
   if (latent % 64 || latent < 64 || latent > 512)
     return op->emitError() << "no tile covers a value " << latent
@@ -209,7 +213,8 @@ FailureOr<Attention> matchAttention(mla::KernelOp kernel) {
 //===-- Describing -------------------------------------------------------------------------------------===//
 
 /// A product of scalars and numbers as {constant, scalars}, for the artefact's manifest.
-LogicalResult flattenFactor(mla::KernelOp kernel, Value value, double &constant, SmallVectorImpl<Attribute> &names) {
+LogicalResult flattenFactor(mla::KernelOp kernel, Value value, double &constant,
+                            SmallVectorImpl<Attribute> &names) {
   if (auto argument = dyn_cast<BlockArgument>(value)) {
     names.push_back(StringAttr::get(value.getContext(), kernel.getArgName(argument.getArgNumber())));
     return success();
@@ -242,7 +247,9 @@ FailureOr<DictionaryAttr> describe(mla::KernelOp kernel, const Attention &attent
   if (failed(score) || failed(value))
     return failure();
   Builder b(kernel.getContext());
-  auto name = [&](Value v) { return b.getStringAttr(kernel.getArgName(cast<BlockArgument>(v).getArgNumber())); };
+  auto name = [&](Value v) {
+    return b.getStringAttr(kernel.getArgName(cast<BlockArgument>(v).getArgNumber()));
+  };
   auto number = [&](int64_t n) { return b.getI64IntegerAttr(n); };
   auto named = [&](StringRef key, Attribute value) { return b.getNamedAttr(key, value); };
   SmallVector<NamedAttribute> scores{named("causal", b.getBoolAttr(attention.causal))};
@@ -304,12 +311,14 @@ private:
   }
 
   /// An empty entry point; its arguments are `inputs`, the outputs and, if it walks one, the plan.
-  tile::KernelOp buildEntry(StringRef name, ArrayRef<std::pair<StringRef, Type>> inputs, bool planned = true) {
+  tile::KernelOp buildEntry(StringRef name, ArrayRef<std::pair<StringRef, Type>> inputs,
+                            bool planned = true) {
     SmallVector<Type> types;
     SmallVector<Attribute> attrs;
     auto add = [&](StringRef argName, Type type) {
       types.push_back(type);
-      attrs.push_back(builder.getDictionaryAttr(builder.getNamedAttr(mla::kNameAttr, builder.getStringAttr(argName))));
+      attrs.push_back(
+          builder.getDictionaryAttr(builder.getNamedAttr(mla::kNameAttr, builder.getStringAttr(argName))));
     };
     for (auto [argName, type] : inputs)
       add(argName, type);
@@ -319,8 +328,9 @@ private:
       add("plan", tile::PlanType::get(context));
     auto kernel = tile::KernelOp::create(
         builder, loc, builder.getStringAttr(name), TypeAttr::get(builder.getFunctionType(types, {})),
-        TypeAttr::get(compute), builder.getI64IntegerAttr(cast<mla::BufferType>(attention.query.getType()).getHeads()),
-        IntegerAttr(), tile::ScheduleAttr(), tile::PrefillScheduleAttr(), DictionaryAttr(), builder.getArrayAttr(attrs),
+        TypeAttr::get(compute),
+        builder.getI64IntegerAttr(cast<mla::BufferType>(attention.query.getType()).getHeads()), IntegerAttr(),
+        tile::ScheduleAttr(), tile::PrefillScheduleAttr(), DictionaryAttr(), builder.getArrayAttr(attrs),
         ArrayAttr());
     kernel->setAttr("mlac.info", info);
     kernel.getBody().emplaceBlock().addArguments(types, SmallVector<Location>(types.size(), loc));
@@ -380,13 +390,15 @@ private:
     Block &body = items.getBody().emplaceBlock();
     Value item = body.addArgument(tile::ItemType::get(context), loc);
     builder.setInsertionPointToStart(&body);
-    Value query = tile::QueryOp::create(builder, attention.query.getLoc(),
-                                        tileOf(kOpen, cast<mla::BufferType>(attention.query.getType()).getWidth(), compute),
-                                        mapping.lookup(attention.query), item);
+    Value query = tile::QueryOp::create(
+        builder, attention.query.getLoc(),
+        tileOf(kOpen, cast<mla::BufferType>(attention.query.getType()).getWidth(), compute),
+        mapping.lookup(attention.query), item);
     auto range = tile::RangeOp::create(builder, loc, item);
     auto stats = tileOf(kOpen, 1, f32);
     float infinity = std::numeric_limits<float>::infinity();
-    Value zero = tile::FillOp::create(builder, loc, tileOf(kOpen, attention.valueWidth, f32), builder.getF32FloatAttr(0));
+    Value zero = tile::FillOp::create(builder, loc, tileOf(kOpen, attention.valueWidth, f32),
+                                      builder.getF32FloatAttr(0));
     Value lowest = tile::FillOp::create(builder, loc, stats, builder.getF32FloatAttr(-infinity));
     Value none = tile::FillOp::create(builder, loc, stats, builder.getF32FloatAttr(0));
     Value step = arith::ConstantOp::create(builder, loc, builder.getI32IntegerAttr(1));
@@ -415,14 +427,16 @@ private:
     mask.getEdit().takeBody(edit);
     scores = mask.getResult();
     auto softmax = tile::OnlineSoftmaxOp::create(
-        builder, scoreLoc, TypeRange{tileOf(kOpen, kOpen, compute), maximum.getType(), maximum.getType(), maximum.getType()},
+        builder, scoreLoc,
+        TypeRange{tileOf(kOpen, kOpen, compute), maximum.getType(), maximum.getType(), maximum.getType()},
         scores, maximum, loop.getRegionIterArg(2));
     Value value = attention.isPrefill() ? loadTile(attention.value, mapping, item, tileIndex) : key;
     if (attention.valueWidth != cast<tile::TileType>(value.getType()).getColumns())
-      value = tile::SliceOp::create(builder, attention.value.getLoc(), tileOf(kOpen, attention.valueWidth, compute), key,
-                                    attention.valueColumn, attention.valueColumn + attention.valueWidth);
-    Value accumulator = tile::AccumulateOp::create(builder, loc, loop.getRegionIterArg(0), softmax.getShrink(),
-                                                   softmax.getProbs(), value);
+      value = tile::SliceOp::create(builder, attention.value.getLoc(),
+                                    tileOf(kOpen, attention.valueWidth, compute), key, attention.valueColumn,
+                                    attention.valueColumn + attention.valueWidth);
+    Value accumulator = tile::AccumulateOp::create(builder, loc, loop.getRegionIterArg(0),
+                                                   softmax.getShrink(), softmax.getProbs(), value);
     scf::YieldOp::create(builder, loc, ValueRange{accumulator, softmax.getNewMaximum(), softmax.getNewSum()});
   }
 
@@ -461,9 +475,7 @@ private:
     tile::CombineOp::create(builder, loc, kernel.getBody().front().getArguments().back(), out, lse,
                             sink(mapping), attention.base.value_or(mla::LseBase::log2), attention.sinkInLse,
                             /*rows=*/0, kCombineThreads);
-    // A part's values of the row and its two statistics, for each 128 threads.
-    int64_t parts = kCombineThreads / 128;
-    kernel->setAttr("shared_bytes", builder.getI64IntegerAttr(parts * (4 * attention.valueWidth + 8)));
+    kernel->setAttr("shared_bytes", builder.getI64IntegerAttr(mlac::combineSharedBytes(kCombineThreads)));
     tile::ReturnOp::create(builder, loc);
   }
 
@@ -483,7 +495,8 @@ private:
     for (Value argument : kernel.getArguments().slice(1, names.size()))
       (isLse(argument.getType()) ? lses : outs).push_back(argument);
     auto [out, lse] = outputArguments(kernel, inputs.size());
-    tile::MergeOp::create(builder, loc, kernel.getArgument(0), outs, lses, out, lse, *attention.base, /*threads=*/128);
+    tile::MergeOp::create(builder, loc, kernel.getArgument(0), outs, lses, out, lse, *attention.base,
+                          /*threads=*/128);
     tile::ReturnOp::create(builder, loc);
   }
 

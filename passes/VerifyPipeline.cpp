@@ -1,8 +1,9 @@
 // tile-verify-pipeline: the ring's protocol, checked by running the scheduled kernel abstractly.
 //
-// The kernel's control flow depends on nothing but tile indices, so it can be executed with real numbers for a handful of
-// tiles. What is tracked: for every stage of every ring which tile it holds and whether that tile is under
-// way, landed or visible to all; for the other allocations who wrote and who read since the last barrier.
+// The kernel's control flow depends on nothing but tile indices, so it can be executed with real numbers for
+// a handful of tiles. What is tracked: for every stage of every ring which tile it holds and whether that
+// tile is under way, landed or visible to all; for the other allocations who wrote and who read since the
+// last barrier.
 #include "passes/Passes.h"
 
 #include "dialect/tile/Tile.h"
@@ -24,7 +25,7 @@ struct Stage {
   enum State { Empty, UnderWay, Landed, Visible };
   State state = Empty;
   int64_t tile = 0;
-  int64_t group = 0;            // the commit group of the copy that filled it
+  int64_t group = 0; // the commit group of the copy that filled it
   bool readSinceBarrier = false;
 };
 
@@ -42,15 +43,17 @@ class Machine {
 public:
   Machine(tile::KernelOp kernel, int64_t tiles) : kernel(kernel), tiles(tiles) {}
 
-  LogicalResult run() { return failure(failed(runBlock(kernel.getBody().front())) || failed(checkDrained())); }
+  LogicalResult run() {
+    return failure(failed(runBlock(kernel.getBody().front())) || failed(checkDrained()));
+  }
 
 private:
   LogicalResult checkDrained() {
     for (auto &[ring, stages] : rings)
       for (Stage &stage : stages)
         if (stage.state == Stage::UnderWay)
-          return kernel.emitError() << "ends with a copy of tile " << stage.tile << " under way, for " << tiles
-                                   << " tiles [pipeline-drain]";
+          return kernel.emitError() << "ends with a copy of tile " << stage.tile << " under way, for "
+                                    << tiles << " tiles [pipeline-drain]";
     return success();
   }
 
@@ -112,7 +115,8 @@ private:
     if (!known(loop.getLowerBound()) || !known(loop.getUpperBound()) || !known(loop.getStep()))
       return loop.emitError() << "has bounds that do not follow from the item's tiles [pipeline-control]";
     carry(loop.getInitArgs(), loop.getRegionIterArgs());
-    for (int64_t i = numbers[loop.getLowerBound()]; i < numbers[loop.getUpperBound()]; i += numbers[loop.getStep()]) {
+    for (int64_t i = numbers[loop.getLowerBound()]; i < numbers[loop.getUpperBound()];
+         i += numbers[loop.getStep()]) {
       numbers[loop.getInductionVar()] = i;
       if (failed(runBlock(*loop.getBody())))
         return failure();
@@ -188,6 +192,8 @@ private:
           return failure((shares && failed(load(softmax, softmax.getMaxima(), Group))) ||
                          failed(write(softmax, softmax.getProbs(), Group)));
         })
+        .Case([&](tile::ShareRowsOp share) { return write(share, share.getMemory(), Group); })
+        .Case([&](tile::AllRowsOp all) { return load(all, all.getMemory(), Group); })
         .Case([&](tile::StoreStatsOp store) { return write(store, store.getStats(), Block); })
         .Case([&](tile::FinishRowsOp finish) { return load(finish, finish.getStats(), Block); })
         .Case([&](tile::MergeGroupsOp merge) { return mergeGroups(merge); })
@@ -229,7 +235,8 @@ private:
       return failure();
     if ((*stage)->readSinceBarrier || (*stage)->state == Stage::UnderWay)
       return copy.emitError() << "refills a stage whose tile " << (*stage)->tile
-                              << ((*stage)->state == Stage::UnderWay ? " is still under way" : " may still be read")
+                              << ((*stage)->state == Stage::UnderWay ? " is still under way"
+                                                                     : " may still be read")
                               << ", for " << tiles << " tiles [pipeline-refill]";
     **stage = {Stage::UnderWay, numbers[tile], committed, false};
     return success();
@@ -256,7 +263,8 @@ private:
         exchange.writer = exchange.reader = nullptr;
   }
 
-  /// The groups' merge writes and reads its memory between barriers of its own; its last reads follow the last of them.
+  /// The groups' merge writes and reads its memory between barriers of its own; its last reads follow the
+  /// last of them.
   LogicalResult mergeGroups(tile::MergeGroupsOp merge) {
     if (failed(write(merge, merge.getMemory(), Block)))
       return failure();
@@ -273,9 +281,11 @@ private:
     (*stage)->readSinceBarrier = true;
     if ((*stage)->state == Stage::Visible && (*stage)->tile == expected)
       return success();
-    constexpr const char *states[] = {"nothing", "a copy under way", "a copy that is not visible to all", "a tile"};
+    constexpr const char *states[] = {"nothing", "a copy under way", "a copy that is not visible to all",
+                                      "a tile"};
     return op->emitError() << "needs tile " << expected << " and finds " << states[(*stage)->state]
-                           << ((*stage)->state == Stage::Empty ? std::string() : " (" + std::to_string((*stage)->tile) + ")")
+                           << ((*stage)->state == Stage::Empty ? std::string()
+                                                               : " (" + std::to_string((*stage)->tile) + ")")
                            << ", for " << tiles << " tiles [pipeline-read]";
   }
 
@@ -299,16 +309,17 @@ private:
   }
 
   LogicalResult conflict(Operation *op, Operation *other) {
-    InFlightDiagnostic diag = op->emitError() << "uses shared memory that another thread may still use: no barrier lies "
-                                                 "between, for "
-                                              << tiles << " tiles [pipeline-barrier]";
+    InFlightDiagnostic diag = op->emitError()
+                              << "uses shared memory that another thread may still use: no barrier lies "
+                                 "between, for "
+                              << tiles << " tiles [pipeline-barrier]";
     diag.attachNote(other->getLoc()) << "the other use";
     return diag;
   }
 
   tile::KernelOp kernel;
   int64_t tiles;
-  int64_t item = 0; // that runs now
+  int64_t item = 0;                       // that runs now
   llvm::DenseMap<Value, int64_t> numbers; // integers, booleans, and the tile that an address is of
   llvm::MapVector<Value, std::vector<Stage>> rings;
   llvm::MapVector<Value, Exchange> exchanges;

@@ -1,6 +1,7 @@
-// The work split. All row tiles of the batch, each as long as its KV tiles, are laid end to end; the line is
-// cut into equal lengths, one a block, and cuts that would leave a crumb are moved to the nearest row-tile
-// boundary.
+// The work split. All row tiles of the batch, each as long as its KV tiles and what an item's start costs,
+// are laid end to end; the line is cut into equal lengths, one a block. Cuts that would leave a crumb are
+// moved to the nearest row-tile boundary, and all of them are where blocks are then hardly less even: a row
+// tile that is whole needs no merge.
 #include "runtime/Plan.h"
 
 #include "runtime/PlanCheck.h"
@@ -58,18 +59,27 @@ uint32_t fixedPiece(const KernelInfo &kernel, int64_t kvLen) {
   return std::max<uint32_t>(leastFixedPiece, (tilesOf(kernel, tokens) + fixedPieces - 1) / fixedPieces);
 }
 
+/// What the start of a work item costs, in KV tiles.
+int32_t startTiles(const KernelInfo &kernel) {
+  return static_cast<int32_t>((itemStartTokens + kernel.tile.tokens - 1) / kernel.tile.tokens);
+}
+
 void appendRequest(const KernelInfo &kernel, int32_t request, int64_t qLen, int64_t kvLen, bool fixed,
                    std::vector<Unit> &units) {
   int64_t rows = qLen * kernel.heads;
   auto piece = static_cast<int32_t>(fixed ? fixedPiece(kernel, kvLen) : 0);
+  int32_t lead = fixed ? 0 : startTiles(kernel);
   for (int64_t rowBegin = 0; rowBegin < rows; rowBegin += kernel.tile.rows) {
     int64_t rowEnd = std::min(rowBegin + kernel.tile.rows, rows);
     int64_t tokens = visibleTokens(kernel, qLen, kvLen, rowEnd);
     int64_t end = tilesOf(kernel, tokens);
-    int64_t first = kernel.window < 0 ? 0 : std::min<int64_t>(hiddenTokens(kernel, qLen, kvLen, rowBegin) / kernel.tile.tokens, end);
+    int64_t first =
+        kernel.window < 0
+            ? 0
+            : std::min<int64_t>(hiddenTokens(kernel, qLen, kvLen, rowBegin) / kernel.tile.tokens, end);
     int64_t start = units.empty() ? 0 : units.back().end();
     units.push_back({request, static_cast<int32_t>(rowBegin), static_cast<int32_t>(first),
-                     static_cast<int32_t>(end - first), piece, start});
+                     static_cast<int32_t>(end - first), piece, lead, start});
   }
 }
 
@@ -87,18 +97,20 @@ void listUnits(const KernelInfo &kernel, const PlanRequest &request, std::vector
 /// Chooses where the line is cut.
 class Cutter {
 public:
-  /// `leastPiece`: the shortest piece worth a merge; units shorter than two of them stay whole.
+  /// `leastPiece`: the shortest piece worth a merge; units of less than two of them stay whole. 0: all do.
   Cutter(const std::vector<Unit> &units, int64_t leastPiece) : units(units), leastPiece(leastPiece) {}
 
   /// Ascending cuts from 0 to the line's end: one more than blocks. Every block has work.
-  std::vector<int64_t> cuts(int64_t blocks) const {
-    int64_t length = units.back().end();
-    int64_t count = std::min(blocks, sensiblePieces());
+  std::vector<int64_t> cuts(int64_t blocks) {
+    count = std::min(blocks, sensiblePieces());
+    if (count < blocks && leastPiece > 1 && !fixed()) {
+      leastPiece = 1; // blocks stand idle, which costs more than merges do
+      count = std::min(blocks, sensiblePieces());
+    }
+    bool whole = leastPiece == 0 || (!fixed() && wholeIsEven());
     std::vector<int64_t> result{0};
     for (int64_t block = 1; block <= count; ++block) {
-      // The quotient first: length * block could leave 64 bits.
-      int64_t even = length / count * block + length % count * block / count;
-      int64_t cut = block == count ? length : moved(even);
+      int64_t cut = whole ? nearestBoundary(even(block)) : moved(even(block));
       if (cut > result.back())
         result.push_back(cut);
     }
@@ -106,33 +118,60 @@ public:
   }
 
 private:
+  bool fixed() const { return units.front().piece > 0; }
+  int64_t length() const { return units.back().end(); }
+  /// The quotient first: length * block could leave 64 bits.
+  int64_t even(int64_t block) const { return length() / count * block + length() % count * block / count; }
+
   int64_t sensiblePieces() const {
-    if (leastPiece > std::numeric_limits<uint32_t>::max())
+    if (leastPiece == 0)
       return static_cast<int64_t>(units.size());
     auto least = static_cast<uint32_t>(leastPiece);
     int64_t pieces = 0;
     for (const Unit &unit : units)
-      pieces += std::max<uint32_t>(1, static_cast<uint32_t>(unit.length()) / least);
+      pieces += std::max<uint32_t>(1, static_cast<uint32_t>(unit.tiles) / least);
     return pieces;
+  }
+
+  /// Do blocks of whole units take at most two starts more than even ones? As much as a cut costs: another
+  /// start, and its share of the merge.
+  bool wholeIsEven() const {
+    int64_t most = (length() + count - 1) / count + 2 * int64_t{units.front().lead}, before = 0;
+    for (int64_t block = 1; block <= count; ++block) {
+      int64_t cut = nearestBoundary(even(block));
+      if (cut - before > most)
+        return false;
+      before = cut;
+    }
+    return true;
+  }
+
+  const Unit &unitAt(int64_t position) const {
+    auto after = std::upper_bound(units.begin(), units.end(), position,
+                                  [](int64_t value, const Unit &unit) { return value < unit.start; });
+    return *std::prev(after);
+  }
+
+  int64_t nearestBoundary(int64_t position) const {
+    const Unit &unit = unitAt(position);
+    return position - unit.start <= unit.end() - position ? unit.start : unit.end();
   }
 
   /// The cut near `position` that leaves no piece below the least, or that ends a fixed piece. Monotone in
   /// `position`.
   int64_t moved(int64_t position) const {
-    auto after = std::upper_bound(units.begin(), units.end(), position,
-                                  [](int64_t value, const Unit &unit) { return value < unit.start; });
-    const Unit &unit = *std::prev(after);
-    int64_t before = position - unit.start;
-    if (unit.piece > 0)
+    const Unit &unit = unitAt(position);
+    if (unit.piece > 0) {
+      int64_t before = position - unit.start;
       return std::min(unit.start + (before + unit.piece / 2) / unit.piece * unit.piece, unit.end());
-    int64_t behind = unit.end() - position;
-    if (before >= leastPiece && behind >= leastPiece)
+    }
+    if (position - unit.firstTileAt() >= leastPiece && unit.end() - position >= leastPiece)
       return position;
-    return before <= behind ? unit.start : unit.end();
+    return nearestBoundary(position);
   }
 
   const std::vector<Unit> &units;
-  int64_t leastPiece;
+  int64_t leastPiece, count = 0;
 };
 
 /// Turns units and cuts into work items, partial slots and merges.
@@ -171,13 +210,26 @@ private:
   }
 
   void writeItem(int64_t begin, int64_t end, int32_t slot) {
-    auto tileBegin = static_cast<int32_t>(unit->firstTile + begin - unit->start);
-    auto tileEnd = static_cast<int32_t>(unit->firstTile + std::min<int64_t>(end - unit->start, unit->tiles));
+    auto tileAt = [&](int64_t position) {
+      return static_cast<int32_t>(unit->firstTile +
+                                  std::clamp<int64_t>(position - unit->firstTileAt(), 0, unit->tiles));
+    };
+    int32_t tileBegin = tileAt(begin), tileEnd = tileAt(end);
     auto item = static_cast<size_t>(plan.items++);
-    int32_t queryBegin = plan.qIndptr[unit->request], rows = (plan.qIndptr[unit->request + 1] - queryBegin) * heads;
+    int32_t queryBegin = plan.qIndptr[unit->request],
+            rows = (plan.qIndptr[unit->request + 1] - queryBegin) * heads;
     if (item < work.size())
-      work[item] = {unit->request, unit->rowBegin, tileBegin, tileEnd, slot, queryBegin, rows,
-                    plan.kvLen[unit->request], 0, 0, {}};
+      work[item] = {unit->request,
+                    unit->rowBegin,
+                    tileBegin,
+                    tileEnd,
+                    slot,
+                    queryBegin,
+                    rows,
+                    plan.kvLen[unit->request],
+                    0,
+                    0,
+                    {}};
     plan.tiles += tileEnd - tileBegin;
   }
 
@@ -192,7 +244,7 @@ std::vector<int64_t> cutLine(const KernelInfo &kernel, const PlanRequest &reques
                              const std::vector<Unit> &units) {
   if (units.empty())
     return {0};
-  int64_t leastPiece = splits(kernel, request) ? std::max(request.minTilesPerPiece, 1) : units.back().end();
+  int64_t leastPiece = splits(kernel, request) ? std::max(request.minTilesPerPiece, 1) : 0;
   return Cutter(units, leastPiece).cuts(request.blocks);
 }
 
@@ -218,13 +270,23 @@ void writeDecodeLists(const KernelInfo &kernel, const PlanRequest &request, Plan
 
 void computeSizes(const KernelInfo &kernel, Plan &plan) {
   int64_t rows = kernel.tile.rows;
-  plan.combineGrid = static_cast<int64_t>(plan.merges.size()) * rows;
+  bool fixed = !plan.units.empty() && plan.units.front().piece > 0;
+  CombineLaunch combine = combineLaunch(kernel, static_cast<int64_t>(plan.merges.size()), plan.slots, fixed);
+  plan.combineGrid = combine.grid;
+  plan.combineThreads = combine.threads;
   requireInt32("the blocks of the combine launch", plan.combineGrid);
   plan.partialLseBytes = plan.slots * rows * static_cast<int64_t>(sizeof(float));
   plan.partialOutBytes = plan.partialLseBytes * kernel.vDim;
 }
 
 } // namespace
+
+CombineLaunch combineLaunch(const KernelInfo &kernel, int64_t merges, int64_t slots, bool fixed) {
+  int64_t rows = merges * kernel.tile.rows;
+  if (fixed || slots <= combineSmallSlots * merges)
+    return {rows, combineSmallThreads};
+  return {rows * ((kernel.vDim + combineSpan - 1) / combineSpan), kernel.combine.threads};
+}
 
 /// An empty plan with the memory of an old one.
 static void clear(Plan &plan) {

@@ -28,8 +28,8 @@ struct PlanRequest {
 
   int blocks = 0;    ///< blocks that run at once: multiprocessors x blocks of one, >= 1
   bool split = true; ///< may a row tile's KV tiles go to several blocks?
-  /// The smallest piece worth its merge, in KV tiles; below 1 counts as 1. Pieces get smaller only where
-  /// short requests around them ask for it.
+  /// The smallest piece worth its merge, in KV tiles; below 1 counts as 1. Where blocks would stand idle,
+  /// single tiles are.
   int minTilesPerPiece = 2;
   /// Cut every request into pieces of a length that depends on its own kv_len alone, so that a row's bits do
   /// not depend on its batch mates nor on `blocks`.
@@ -43,10 +43,12 @@ struct PlanUnit {
   int32_t firstTile; ///< those before lie outside the window
   int32_t tiles;
   int32_t piece; ///< with fixed pieces, their length; else 0
+  int32_t lead;  ///< what the item's start costs, in tiles; 0 with fixed pieces
   int64_t start;
 
   /// An empty row tile still has an output to write.
-  int64_t length() const { return std::max(tiles, 1); }
+  int64_t length() const { return std::max(lead + tiles, 1); }
+  int64_t firstTileAt() const { return start + lead; }
   int64_t end() const { return start + length(); }
 };
 
@@ -58,14 +60,15 @@ struct Plan {
   std::vector<int32_t> workIndptr; ///< [grid + 1]
   std::vector<WorkItem>
       work; ///< every (row tile, KV tile) of the batch exactly once, unless written elsewhere
-  std::vector<MergeItem> merges;   ///< one for each row tile cut into several pieces
+  std::vector<MergeItem> merges; ///< one for each row tile cut into several pieces
   int32_t pageSize = 0;
 
-  int64_t grid = 0;        ///< blocks of the main kernel; each has at least one item
-  int64_t combineGrid = 0; ///< blocks of the combine kernel
-  int64_t items = 0;       ///< work items
-  int64_t slots = 0;       ///< partial results
-  int64_t tiles = 0;       ///< KV tiles over all items
+  int64_t grid = 0;         ///< blocks of the main kernel; each has at least one item
+  int64_t combineGrid = 0;  ///< blocks of the combine kernel
+  int combineThreads = 0;   ///< of each
+  int64_t items = 0;        ///< work items
+  int64_t slots = 0;        ///< partial results
+  int64_t tiles = 0;        ///< KV tiles over all items
   int64_t skippedTiles = 0; ///< KV tiles before the windows of their row tiles, which no item visits
 
   int64_t partialOutBytes = 0; ///< exact
@@ -81,6 +84,15 @@ Plan makePlan(const KernelInfo &kernel, const PlanRequest &request);
 /// Plan::work: large lists cost more to allocate and to copy than to make. Items that do not fit are counted
 /// and not written. After an Error the plan is to be thrown away.
 void makePlan(const KernelInfo &kernel, const PlanRequest &request, Plan &into, std::span<WorkItem> work);
+
+/// A launch of the combine for that many merges and slots: few slots a row are merged by small blocks, a row
+/// each, many by large ones, each a span of a row's dimensions. `fixed`: fixed pieces, whose bits may not
+/// depend on other rows.
+struct CombineLaunch {
+  int64_t grid;
+  int threads;
+};
+CombineLaunch combineLaunch(const KernelInfo &kernel, int64_t merges, int64_t slots, bool fixed);
 
 /// Cached tokens that the packed rows before `rowEnd` of a request can see: what bounds a row tile's KV
 /// tiles.

@@ -155,9 +155,9 @@ public:
       traceCall(TraceLevel::run, traceOf(kernel, plan));
     auto &[main, combine] = params[static_cast<size_t>(turn) % params.size()];
     if (plan.grid > 0)
-      start(kernel.main, plan.grid, main, /*mayOverlap=*/false);
+      start(kernel.main, plan.grid, kernel.main.threads, main, /*mayOverlap=*/false);
     if (plan.combineGrid > 0)
-      start(kernel.combine, plan.combineGrid, combine, overlap);
+      start(kernel.combine, plan.combineGrid, plan.combineThreads, combine, overlap);
   }
 
   const DeviceOperands &operands() const { return onDevice; }
@@ -181,9 +181,10 @@ private:
                         bindParams(kernel, kernel.combine, bound, planOnDevice.bound()));
   }
 
-  void start(const Entry &entry, int64_t grid, ParamList &list, bool mayOverlap) {
+  void start(const Entry &entry, int64_t grid, int64_t threads, ParamList &list, bool mayOverlap) {
     Launch launch = launchOf(entry);
     launch.grid = static_cast<uint32_t>(grid);
+    launch.block = static_cast<uint32_t>(threads);
     launch.overlap = mayOverlap;
     device.launch(module, launch, list.data());
   }

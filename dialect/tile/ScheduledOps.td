@@ -131,17 +131,33 @@ def Tile_StoreMaximaOp : Tile_Op<"store_maxima", []> {
   let assemblyFormat = "$scores `to` $maxima attr-dict `:` type($scores) `to` type($maxima)";
 }
 
-def Tile_SoftmaxOp : Tile_Op<"softmax", [AllTypesMatch<["maximum", "sum", "newMaximum", "newSum", "shrink"]>]> {
+def Tile_SoftmaxOp : Tile_Op<"softmax", [AllTypesMatch<["reference", "sum", "newReference", "newSum", "shrink"]>]> {
   let summary = "one step of the online softmax; the probabilities go to shared memory in the compute type";
   let description = [{
-    Every warp keeps the maximum of all rows, and of the sums its own tokens' part of its own rows. Without `maxima` the
-    group is one warp and finds the maximum by itself.
+    A warp keeps, of its own rows, the reference that is subtracted from scores, and its own tokens' part of the sum. A
+    reference starts as -inf. It moves to `lift` below the row's maximum when that has grown to more than `headroom` above what it
+    was set from, so that probabilities are at most 2^(lift + headroom), and sums are seldom rescaled. Without `maxima` one warp has
+    all of the group's tokens and finds the maxima by itself.
   }];
-  let arguments = (ins Tile_FragmentType:$scores, Tile_SharedType:$probs, Tile_FragmentType:$maximum,
-                       Tile_FragmentType:$sum, Optional<Tile_SharedType>:$maxima);
-  let results = (outs Tile_FragmentType:$newMaximum, Tile_FragmentType:$newSum, Tile_FragmentType:$shrink);
-  let assemblyFormat = [{ $scores `to` $probs `stats` $maximum `,` $sum (`with` $maxima^)? attr-dict
-                          `:` type($scores) `to` type($probs) `stats` type($maximum) (`with` type($maxima)^)? }];
+  let arguments = (ins Tile_FragmentType:$scores, Tile_SharedType:$probs, Tile_FragmentType:$reference,
+                       Tile_FragmentType:$sum, Optional<Tile_SharedType>:$maxima,
+                       DefaultValuedAttr<I64Attr, "0">:$lift, DefaultValuedAttr<I64Attr, "0">:$headroom);
+  let results = (outs Tile_FragmentType:$newReference, Tile_FragmentType:$newSum, Tile_FragmentType:$shrink);
+  let assemblyFormat = [{ $scores `to` $probs `stats` $reference `,` $sum (`with` $maxima^)? attr-dict
+                          `:` type($scores) `to` type($probs) `stats` type($reference) (`with` type($maxima)^)? }];
+}
+
+def Tile_ShareRowsOp : Tile_Op<"share_rows", []> {
+  let summary = "a value of each of a warp's own rows, to shared memory";
+  let arguments = (ins Tile_FragmentType:$values, Tile_SharedType:$memory);
+  let assemblyFormat = "$values `to` $memory attr-dict `:` type($values) `to` type($memory)";
+}
+
+def Tile_AllRowsOp : Tile_Op<"all_rows", []> {
+  let summary = "the values that a group's warps shared, of all rows";
+  let arguments = (ins Tile_SharedType:$memory);
+  let results = (outs Tile_FragmentType:$result);
+  let assemblyFormat = "$memory attr-dict `:` type($memory) `->` type($result)";
 }
 
 def Tile_RescaleOp : Tile_Op<"rescale", [AllTypesMatch<["accumulator", "result"]>]> {
@@ -169,25 +185,25 @@ def Tile_SplatOp : Tile_Op<"splat", [Pure]> {
 
 //===-- The end of an item -----------------------------------------------------------------------------===//
 
-def Tile_StoreStatsOp : Tile_Op<"store_stats", [AllTypesMatch<["maximum", "sum"]>]> {
-  let summary = "each row's maximum, and each warp's part of its sum, to shared memory";
-  let arguments = (ins Tile_FragmentType:$maximum, Tile_FragmentType:$sum, Tile_SharedType:$stats);
-  let assemblyFormat = "$maximum `,` $sum `to` $stats attr-dict `:` type($maximum) `to` type($stats)";
+def Tile_StoreStatsOp : Tile_Op<"store_stats", [AllTypesMatch<["reference", "sum"]>]> {
+  let summary = "the reference of each of a warp's rows, and its part of their sums, to shared memory";
+  let arguments = (ins Tile_FragmentType:$reference, Tile_FragmentType:$sum, Tile_SharedType:$stats);
+  let assemblyFormat = "$reference `,` $sum `to` $stats attr-dict `:` type($reference) `to` type($stats)";
 }
 
 def Tile_FinishRowsOp : Tile_Op<"finish_rows", [AttrSizedOperandSegments]> {
   let summary = "what a group's accumulators must be multiplied by to add up to the result, and the log-sum-exps";
   let description = [{
-    The factor of a row is 2^(group's maximum - maximum of all) / sum of all * `factor`; 0 for a row that saw no token, whose
+    The factor of a row is 2^(group's reference - largest of all) / sum of all * `factor`; 0 for a row that saw no token, whose
     log-sum-exp is -inf. The log-sum-exp goes to `lse` in `base`, or in base 2 to the item's partial slot. The sink is as in
     `tile.finish`.
   }];
-  let arguments = (ins Tile_ItemType:$item, Tile_PlanType:$plan, Tile_FragmentType:$maximum, Tile_SharedType:$stats,
+  let arguments = (ins Tile_ItemType:$item, Tile_PlanType:$plan, Tile_SharedType:$stats,
                        F32:$factor, Optional<MLA_BufferType>:$lse, Optional<MLA_HeadValuesType>:$sink,
                        EnumProp<MLA_LseBase>:$base, UnitAttr:$sink_in_lse);
   let results = (outs Tile_FragmentType:$rowFactor);
-  let assemblyFormat = [{ $item `,` $plan `,` $maximum `,` $stats `times` $factor (`,` `lse` $base $lse^)?
-                          (`sink` $sink^)? attr-dict `:` type($maximum) `,` type($stats) (`,` type($lse)^)?
+  let assemblyFormat = [{ $item `,` $plan `,` $stats `times` $factor (`,` `lse` $base $lse^)?
+                          (`sink` $sink^)? attr-dict `:` type($stats) (`,` type($lse)^)?
                           (`sink` type($sink)^)? `->` type($rowFactor) }];
 }
 

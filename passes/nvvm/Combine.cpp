@@ -1,6 +1,9 @@
-// Merging partial results: a block a row. Its threads form parts that take turns at the row's slots, each thread four
-// dimensions; at the end the parts meet in shared memory.
+// Merging partial results, in one of two shapes that the launch chooses (combineLaunch() of runtime/Plan.h).
+// Of rows of few slots a small block merges a whole row, without a barrier. Rows of many are divided among
+// large blocks, a span of dimensions each; a block's warps take turns at the row's slots, and meet in shared
+// memory at the end. A thread has four dimensions.
 #include "passes/nvvm/Sink.h"
+#include "runtime/Abi.h"
 
 using namespace mlir;
 using namespace mlac;
@@ -8,8 +11,15 @@ using namespace mlac;
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
-constexpr int64_t kDims = 4;      // of a thread
-constexpr int64_t kInFlight = 8;  // slots whose loads a thread issues before it uses the first
+constexpr int64_t kDims = 4;     // of a thread
+constexpr int64_t kInFlight = 9; // slots whose loads a thread issues before it uses the first
+
+/// How a launch's threads divide the work.
+struct Shape {
+  int64_t lanes; // threads a part, four dimensions each
+  int64_t parts; // of a block
+  int64_t spans; // blocks a row
+};
 
 /// A running merge: maximum and sum of the log-sum-exps so far, and the weighted values.
 struct State {
@@ -46,46 +56,64 @@ State merge(Emitter &e, const State &into, ArrayRef<State> others) {
 
 class CombineEmitter {
 public:
-  CombineEmitter(Emitter &e, tile::CombineOp op, tile::CombineOp::GenericAdaptor<ArrayRef<ValueRange>> adaptor,
+  CombineEmitter(Emitter &e, tile::CombineOp op,
+                 tile::CombineOp::GenericAdaptor<ArrayRef<ValueRange>> adaptor,
                  const LoweringOptions &options)
-      : e(e), op(op), options(options), plan(adaptor.getPlan()), out(adaptor.getOut()), lseValues(adaptor.getLse()),
-        outElement(op.getOut().getType().getElementType()), width(op.getOut().getType().getWidth()),
-        rows(op.getRows()), parts(op.getThreads() / threadsPerPart()), heads(headsOf(op)),
-        sinks(adaptor.getSink()), part(e.divU(e.thread(), threadsPerPart())),
-        dim(e.mul(e.remU(e.thread(), threadsPerPart()), kDims)) {}
+      : e(e), op(op), options(options), plan(adaptor.getPlan()), out(adaptor.getOut()),
+        lseValues(adaptor.getLse()), outElement(op.getOut().getType().getElementType()),
+        width(op.getOut().getType().getWidth()), rows(op.getRows()), heads(headsOf(op)),
+        sinks(adaptor.getSink()) {}
 
   void run() {
-    Value block = e.call1(Instr::BlockId, {});
-    row = e.remU(block, rows);
-    Value merge = e.offset(plan.merges, e.mul(e.widen(e.divU(block, rows)), 16));
-    auto field = [&](int64_t index) { return e.load(e.i32(), e.offset(merge, 4 * index), 4); };
+    Value small = e.less(e.call1(Instr::BlockSize, {}), ::mla::combineSmallThreads + 1);
+    e.when(small, [&] { merge(Shape{::mla::combineSmallThreads, 1, 1}); });
+    e.when(e.equal(e.select(small, e.i32(1), e.i32(0)), 0), [&] { merge(largeShape()); });
+  }
+
+private:
+  Shape largeShape() {
+    int64_t lanes = ::mla::combineSpan / kDims;
+    return {lanes, int64_t(op.getThreads()) / lanes, (width + ::mla::combineSpan - 1) / ::mla::combineSpan};
+  }
+
+  /// This block's row, or span of it.
+  void merge(Shape with) {
+    shape = with;
+    part = shape.parts > 1 ? e.divU(e.thread(), shape.lanes) : e.i32(0);
+    Value block = e.call1(Instr::BlockId, {}), whole = e.divU(block, shape.spans);
+    lane = e.mul(shape.parts > 1 ? e.remU(e.thread(), shape.lanes) : e.thread(), kDims);
+    span = shape.spans > 1 ? e.remU(block, shape.spans) : e.i32(0);
+    dim = e.add(e.mul(span, ::mla::combineSpan), lane);
+    row = e.remU(whole, rows);
+    Value item = e.offset(plan.merges, e.mul(e.widen(e.divU(whole, rows)), 16));
+    auto field = [&](int64_t index) { return e.load(e.i32(), e.offset(item, 4 * index), 4); };
     Value request = field(0), packed = e.add(field(1), row), begin = field(2), end = field(3);
     Value indptr = e.offset(plan.queryIndptr, e.mul(e.widen(request), 4));
     Value queryBegin = e.load(e.i32(), indptr, 4), queryEnd = e.load(e.i32(), e.offset(indptr, 4), 4);
-    // The plan was there before the main kernel began; its partial results are there from here on. Every thread waits,
-    // also one without a row: what is launched next counts on the main kernel being done.
+    // The plan was there before the main kernel began; its partial results are there from here on. Every
+    // thread waits, also one without a row: what is launched next counts on the main kernel being done.
     orderGrids(e, Instr::GridWait, options);
     e.when(e.less(packed, e.mul(e.sub(queryEnd, queryBegin), heads)), [&] {
-      State merged = meet(mergeSlots(begin, end));
+      State merged = mergeSlots(begin, end);
+      if (shape.parts > 1)
+        merged = meet(merged);
       auto [token, head] = tokenAndHead(e, packed, heads);
       e.when(e.equal(part, 0), [&] { write(merged, e.add(queryBegin, token), head); });
     });
   }
 
-private:
-  int64_t threadsPerPart() const { return 128; }
-
   State empty() { return {e.f32(-kInfinity), e.f32(0.0), SmallVector<Value>(kDims, e.f32(0.0))}; }
 
   /// This part's slots: begin + part, and every parts-th from there on.
   State mergeSlots(Value begin, Value end) {
-    auto loop = scf::ForOp::create(e.builder, e.loc, e.add(begin, part), end, e.i32(parts * kInFlight), empty().pack());
+    auto loop = scf::ForOp::create(e.builder, e.loc, e.add(begin, part), end, e.i32(shape.parts * kInFlight),
+                                   empty().pack());
     OpBuilder::InsertionGuard guard(e.builder);
     e.builder.setInsertionPointToStart(loop.getBody());
     SmallVector<State> slots;
     for (int64_t i = 0; i < kInFlight; ++i)
-      slots.push_back(loadSlot(e.add(loop.getInductionVar(), i * parts), end));
-    State next = merge(e, State::unpack(loop.getRegionIterArgs()), slots);
+      slots.push_back(loadSlot(e.add(loop.getInductionVar(), i * shape.parts), end));
+    State next = ::merge(e, State::unpack(loop.getRegionIterArgs()), slots);
     scf::YieldOp::create(e.builder, e.loc, next.pack());
     return State::unpack(loop.getResults());
   }
@@ -104,28 +132,26 @@ private:
 
   //===-- Parts --===//
 
-  /// Values of a part and dimension in shared memory; its maximum and sum behind all values.
-  Value valuesAt(Value shared, Value index) { return e.offset(shared, e.shl(e.add(e.mul(index, width), dim), 2)); }
-  Value statsAt(Value shared, Value index) { return e.offset(shared, e.add(e.shl(index, 3), parts * width * 4)); }
+  /// Values of a part and dimension of the span in shared memory; its maximum and sum behind all values.
+  Value valuesAt(Value shared, Value index) {
+    return e.offset(shared, e.shl(e.add(e.mul(index, ::mla::combineSpan), lane), 2));
+  }
+  Value statsAt(Value shared, Value index) {
+    return e.offset(shared, e.add(e.shl(index, 3), shape.parts * ::mla::combineSpan * 4));
+  }
 
   /// All parts' states as one, in every thread.
   State meet(const State &own) {
     Value shared = LLVM::AddressOfOp::create(e.builder, e.loc, e.ptr(kShared), kSharedSymbol);
-    e.when(e.less(dim, width), [&] { e.storeVector(own.values, valuesAt(shared, part)); });
-    e.when(e.equal(dim, 0), [&] { e.storeVector({own.maximum, own.sum}, statsAt(shared, part)); });
+    e.storeVector(own.values, valuesAt(shared, part));
+    e.when(e.equal(lane, 0), [&] { e.storeVector({own.maximum, own.sum}, statsAt(shared, part)); });
     e.call(Instr::BlockBarrier, e.i32(0));
     SmallVector<State> states;
-    for (int64_t i = 0; i < parts; ++i) {
+    for (int64_t i = 0; i < shape.parts; ++i) {
       SmallVector<Value> stats = e.loadVector(e.f32(), 2, statsAt(shared, e.i32(i)));
-      states.push_back({stats[0], stats[1], loadShared(shared, i)});
+      states.push_back({stats[0], stats[1], e.loadVector(e.f32(), kDims, valuesAt(shared, e.i32(i)))});
     }
-    return merge(e, states.front(), ArrayRef(states).drop_front());
-  }
-
-  SmallVector<Value> loadShared(Value shared, int64_t index) {
-    return e.choose(
-        e.less(dim, width), [&] { return e.loadVector(e.f32(), kDims, valuesAt(shared, e.i32(index))); },
-        [&] { return SmallVector<Value>(kDims, e.f32(0.0)); });
+    return ::merge(e, states.front(), ArrayRef(states).drop_front());
   }
 
   void write(const State &merged, Value token, Value head) {
@@ -142,7 +168,7 @@ private:
       storeElements(merged.values, factor, address);
     });
     if (!lseValues.empty())
-      e.when(e.equal(e.thread(), 0), [&] {
+      e.when(e.both(e.equal(lane, 0), e.equal(span, 0)), [&] {
         Value lse = (op.getSinkInLse() ? all : row).lse(e);
         storeLse(e, HeadsView(lseValues), token, head, lse, op.getBase());
       });
@@ -167,10 +193,14 @@ private:
   LoweringOptions options;
   PlanView plan;
   HeadsView out;
-  ValueRange lseValues, sinks;
+  ValueRange lseValues;
   Type outElement;
-  int64_t width, rows, parts, heads;
-  Value part, dim, row;
+  int64_t width, rows, heads;
+  ValueRange sinks;
+  Shape shape{};
+  /// Of this thread: its part, its first dimension in the block's span, and in the row; of the block: span
+  /// and row.
+  Value part, lane, dim, span, row;
 };
 
 struct LowerCombine : OpConversionPattern<tile::CombineOp> {
@@ -192,6 +222,7 @@ struct LowerCombine : OpConversionPattern<tile::CombineOp> {
 
 } // namespace
 
-void mlac::populateCombine(TileTypeConverter &converter, RewritePatternSet &patterns, const LoweringOptions &options) {
+void mlac::populateCombine(TileTypeConverter &converter, RewritePatternSet &patterns,
+                           const LoweringOptions &options) {
   patterns.add<LowerCombine>(converter, patterns.getContext(), options);
 }

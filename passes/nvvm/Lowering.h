@@ -120,7 +120,7 @@ Value statsRow(Emitter &e, int64_t index);
 /// Two packed 16-bit values of one type as two of another.
 Value convertPair(Emitter &e, Value pair, Element from, Element to);
 
-/// Four stored bytes as two pairs of compute values, in the layout's pair order.
+/// Four stored bytes as two pairs of compute values, in the layout's pair order, as small as the conversion leaves them.
 std::pair<Value, Value> convertBytes(Emitter &e, Value word, Element storage, Element compute);
 
 /// Where packed row `row` of the item (a register) lies: query token of the request, head.

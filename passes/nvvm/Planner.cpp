@@ -1,6 +1,7 @@
-// Planning on the device: makePlan() of runtime/Plan.cpp by one block, with the same words. Row tiles ("units") lie end to
-// end on a line of KV tiles, the line is cut into one length a block, and each block's stretch is walked. Every thread
-// takes a run of neighbouring requests, units, cuts or blocks; what came before its run it learns by a sum over the threads.
+// Planning on the device: makePlan() of runtime/Plan.cpp by one block, with the same words. Row tiles
+// ("units") lie end to end on a line of KV tiles, the line is cut into one length a block, and each block's
+// stretch is walked. Every thread takes a run of neighbouring requests, units, cuts or blocks; what came
+// before its run it learns by a sum over the threads.
 #include "passes/nvvm/Loops.h"
 #include "passes/nvvm/Lowering.h"
 #include "runtime/Abi.h"
@@ -24,10 +25,12 @@ struct Sums {
 
 class PlannerEmitter {
 public:
-  PlannerEmitter(Emitter &e, tile::PlanBatchOp op, tile::PlanBatchOp::GenericAdaptor<ArrayRef<ValueRange>> adaptor)
+  PlannerEmitter(Emitter &e, tile::PlanBatchOp op,
+                 tile::PlanBatchOp::GenericAdaptor<ArrayRef<ValueRange>> adaptor)
       : e(e), batch(adaptor.getBatch()), plan(adaptor.getPlan()), rows(op.getRows()), tokens(op.getTokens()),
-        heads(headsOf(op)), threads(op.getThreads()), causal(op.getCausal()), ragged(op.getRagged()), window(op.getWindow()), thread(e.thread()),
-        fixed(e.equal(batch.fixedPieces, 1)) {}
+        heads(headsOf(op)), threads(op.getThreads()), causal(op.getCausal()), ragged(op.getRagged()),
+        window(op.getWindow()), thread(e.thread()), fixed(e.equal(batch.fixedPieces, 1)),
+        lead(e.select(fixed, e.i64(0), e.i64((::mla::itemStartTokens + tokens - 1) / tokens))) {}
 
   void run() {
     placeScratch();
@@ -103,9 +106,12 @@ private:
 
   //===-- Requests --===//
 
-  Value unitsOf(Value queryBegin, Value queryEnd) { return ceilDiv(e.mul(e.sub(queryEnd, queryBegin), heads), rows); }
+  Value unitsOf(Value queryBegin, Value queryEnd) {
+    return ceilDiv(e.mul(e.sub(queryEnd, queryBegin), heads), rows);
+  }
 
-  /// What is wrong with request `r`, packed; 0 if nothing. The first of several in the order of PlannerStatus.
+  /// What is wrong with request `r`, packed; 0 if nothing. The first of several in the order of
+  /// PlannerStatus.
   Value problemOf(Value r, Value queryBegin, Value queryEnd, Value kvLen) {
     Value next = e.add(r, 1), problem = e.i64(0);
     auto check = [&](Value wrong, Status status, Value index, Value value) {
@@ -128,15 +134,17 @@ private:
   void readLengths() {
     ArrayView givenIndptr{batch.queryIndptr, e.i32()}, givenLengths{batch.kvLen, e.i32()};
     Run run = runOf(batch.requests);
-    Values found = forEach(e, run.begin, run.end, {e.i32(0), e.i64(0)}, [&](Value r, ValueRange carried) -> Values {
-      Value next = e.add(r, 1);
-      Value queryBegin = givenIndptr.load(e, r), queryEnd = givenIndptr.load(e, next), kvLen = givenLengths.load(e, r);
-      indptr.store(e, queryEnd, next);
-      lengths.store(e, kvLen, r);
-      Value problem = problemOf(r, queryBegin, queryEnd, kvLen);
-      Value good = isZero(problem), count = e.select(good, unitsOf(queryBegin, queryEnd), e.i32(0));
-      return {e.add(carried[0], count), e.select(isZero(carried[1]), problem, carried[1])};
-    });
+    Values found =
+        forEach(e, run.begin, run.end, {e.i32(0), e.i64(0)}, [&](Value r, ValueRange carried) -> Values {
+          Value next = e.add(r, 1);
+          Value queryBegin = givenIndptr.load(e, r), queryEnd = givenIndptr.load(e, next),
+                kvLen = givenLengths.load(e, r);
+          indptr.store(e, queryEnd, next);
+          lengths.store(e, kvLen, r);
+          Value problem = problemOf(r, queryBegin, queryEnd, kvLen);
+          Value good = isZero(problem), count = e.select(good, unitsOf(queryBegin, queryEnd), e.i32(0));
+          return {e.add(carried[0], count), e.select(isZero(carried[1]), problem, carried[1])};
+        });
     Value mine = isNot(isZero(found[1]));
     Sums sums = sum({e.widen(found[0]), asNumber(mine)});
     e.when(e.both(mine, isZero(sums.before[1])), [&] { e.store(found[1], batch.status, 8); });
@@ -196,28 +204,39 @@ private:
     return {first, e.sub(end, first)};
   }
 
-  /// Where each unit starts on the line; an empty unit is one long, since it still has an output to write.
+  /// Where each unit starts on the line, as long as its tiles and its item's start; an empty unit still has
+  /// an output to write.
   void listUnits() {
     Run run = runOf(unitCount);
     Value splitting = e.less(e.i32(0), batch.leastPiece), least = e.widen(e.maxS(batch.leastPiece, e.i32(1)));
+    Value zero = e.i64(0), one = e.i64(1);
     Values own = forEach(
-        e, run.begin, run.end, {requestOf(run.begin), e.i64(0), e.i64(0)}, [&](Value unit, ValueRange carried) -> Values {
+        e, run.begin, run.end, {requestOf(run.begin), zero, zero, zero},
+        [&](Value unit, ValueRange carried) -> Values {
           Value request = advance(carried[0], unit);
-          Value length = e.widen(e.maxS(tilesOf(request, unit).count, e.i32(1)));
+          Value tiles = e.widen(tilesOf(request, unit).count), length = e.maxS(e.add(tiles, lead), one);
           unitStart.store(e, length, unit);
-          Value pieces = e.select(splitting, e.maxS(div(length, least), e.i64(1)), e.i64(1));
-          return {request, e.add(carried[1], length), e.add(carried[2], pieces)};
+          Value pieces = e.select(splitting, e.maxS(div(tiles, least), one), one);
+          Value most = e.select(splitting, e.maxS(tiles, one), one);
+          return {request, e.add(carried[1], length), e.add(carried[2], pieces), e.add(carried[3], most)};
         });
-    Sums sums = sum({own[1], own[2]});
+    Sums sums = sum({own[1], own[2], own[3]});
     forEach(e, run.begin, run.end, {sums.before[0]}, [&](Value unit, ValueRange start) -> Values {
       Value length = unitStart.load(e, unit);
       unitStart.store(e, start[0], unit);
       return {e.add(start[0], length)};
     });
     lineLength = sums.all[0];
-    sensiblePieces = sums.all[1];
+    chooseLeast(splitting, least, sums.all[1], sums.all[2]);
     e.when(isFirstThread(), [&] { unitStart.store(e, lineLength, unitCount); });
     barrier();
+  }
+
+  /// Where blocks would stand idle, single tiles are worth a merge.
+  void chooseLeast(Value splitting, Value least, Value pieces, Value most) {
+    Value idle = e.both(e.less(pieces, e.widen(batch.blocks)), e.both(splitting, isNot(fixed)));
+    leastPiece = e.select(splitting, e.select(idle, e.i64(1), least), e.i64(0));
+    sensiblePieces = e.select(idle, most, pieces);
   }
 
   Value unitAt(Value position) { return e.add(unitStart.countUpTo(e, unitCount, position), -1); }
@@ -235,41 +254,76 @@ private:
 
   //===-- Cuts --===//
 
+  /// Where a unit lies on the line.
+  struct Extent {
+    Value unit, start, end;
+  };
+
+  Extent extentAt(Value position) {
+    Value unit = unitAt(position);
+    return {unit, unitStart.load(e, unit), unitStart.load(e, e.add(unit, 1))};
+  }
+
+  Value nearestBoundary(const Extent &unit, Value position) {
+    return e.select(e.lessOrEqual(e.sub(position, unit.start), e.sub(unit.end, position)), unit.start,
+                    unit.end);
+  }
+
   /// The cut near `position` that leaves no piece below the least, or that ends a fixed piece.
   Value moved(Value position) {
-    Value unit = unitAt(position);
-    Value start = unitStart.load(e, unit), end = unitStart.load(e, e.add(unit, 1));
-    Value before = e.sub(position, start), behind = e.sub(end, position);
-    return e.choose(
-                fixed,
-                [&]() -> Values {
-                  Value piece = fixedPieceOf(requestOf(unit));
-                  Value pieces = div(e.add(before, div(piece, e.i64(2))), piece);
-                  return {e.minS(e.add(start, e.mul(pieces, piece)), end)};
-                },
-                [&]() -> Values {
-                  Value least = e.select(e.less(e.i32(0), batch.leastPiece), e.widen(batch.leastPiece), lineLength);
-                  Value stays = e.both(e.lessOrEqual(least, before), e.lessOrEqual(least, behind));
-                  return {e.select(stays, position, e.select(e.lessOrEqual(before, behind), start, end))};
-                })
+    Extent unit = extentAt(position);
+    return e
+        .choose(
+            fixed,
+            [&]() -> Values {
+              Value piece = fixedPieceOf(requestOf(unit.unit)), before = e.sub(position, unit.start);
+              Value pieces = div(e.add(before, div(piece, e.i64(2))), piece);
+              return {e.minS(e.add(unit.start, e.mul(pieces, piece)), unit.end)};
+            },
+            [&]() -> Values {
+              Value before = e.sub(position, e.add(unit.start, lead)), behind = e.sub(unit.end, position);
+              Value stays = e.both(e.lessOrEqual(leastPiece, before), e.lessOrEqual(leastPiece, behind));
+              return {e.select(stays, position, nearestBoundary(unit, position))};
+            })
         .front();
   }
 
   void cutLine() {
-    Value count = e.narrow(e.minS(e.widen(batch.blocks), sensiblePieces)), wide = e.maxS(e.widen(count), e.i64(1));
+    Value count = e.narrow(e.minS(e.widen(batch.blocks), sensiblePieces)),
+          wide = e.maxS(e.widen(count), e.i64(1));
     Value quotient = div(lineLength, wide), remainder = rem(lineLength, wide);
+    auto even = [&](Value block) {
+      Value scaled = e.widen(block);
+      return e.add(e.mul(quotient, scaled), div(e.mul(remainder, scaled), wide));
+    };
     Run run = runOf(count);
+    Value whole = staysWhole(run, even, div(e.add(lineLength, e.add(wide, -1)), wide));
     forEach(e, run.begin, run.end, {}, [&](Value i, ValueRange) -> Values {
-      Value block = e.add(i, 1), scaled = e.widen(block);
-      Value even = e.add(e.mul(quotient, scaled), div(e.mul(remainder, scaled), wide));
-      Value last = e.equal(e.sub(block, count), 0);
-      Value cut = e.choose(last, [&]() -> Values { return {lineLength}; }, [&]() -> Values { return {moved(even)}; })[0];
+      Value block = e.add(i, 1), position = even(block);
+      Value cut = e.choose(
+          whole, [&]() -> Values { return {nearestBoundary(extentAt(position), position)}; },
+          [&]() -> Values { return {moved(position)}; })[0];
       rawCuts.store(e, cut, block);
       return {};
     });
     e.when(isFirstThread(), [&] { rawCuts.store(e, e.i64(0), e.i32(0)); });
     barrier();
     joinCuts(run);
+  }
+
+  /// No splitting, or blocks of whole units take at most two starts more than even ones.
+  Value staysWhole(Run run, function_ref<Value(Value)> even, Value longest) {
+    Value most = e.add(longest, e.mul(lead, 2));
+    auto boundary = [&](Value block) {
+      Value position = even(block);
+      return nearestBoundary(extentAt(position), position);
+    };
+    Value above = forEach(e, run.begin, run.end, {e.i64(0)}, [&](Value i, ValueRange counted) -> Values {
+                    Value load = e.sub(boundary(e.add(i, 1)), boundary(i));
+                    return {e.add(counted[0], asNumber(e.less(most, load)))};
+                  }).front();
+    Value isEven = e.both(isZero(sum({above}).all[0]), isNot(fixed));
+    return either(isEven, isZero(leastPiece));
   }
 
   /// Cuts ascend; of equal ones the first stays, so that every block has work.
@@ -304,12 +358,14 @@ private:
   };
 
   Piece pieceAt(const Place &place, Value begin, Value end) {
-    Piece piece{begin, end, unitStart.load(e, place.unit), unitStart.load(e, e.add(place.unit, 1)), {}, {}, {}};
+    Piece piece{begin, end, unitStart.load(e, place.unit), unitStart.load(e, e.add(place.unit, 1)), {},
+                {},    {}};
     Value atMost = e.choose(
         fixed,
         [&]() -> Values {
           Value length = fixedPieceOf(place.request);
-          return {e.minS(e.sub(e.add(begin, length), rem(e.sub(begin, piece.unitStart), length)), piece.unitEnd)};
+          return {
+              e.minS(e.sub(e.add(begin, length), rem(e.sub(begin, piece.unitStart), length)), piece.unitEnd)};
         },
         [&]() -> Values { return {piece.unitEnd}; })[0];
     piece.end = e.minS(end, atMost);
@@ -323,8 +379,11 @@ private:
   void writeItem(const Place &place, const Piece &piece) {
     Value rowBegin = rowBeginOf(place.request, place.unit);
     Tiles tiles = tilesOf(place.request, place.unit);
-    Value tileBegin = e.add(tiles.first, e.narrow(e.sub(piece.begin, piece.unitStart)));
-    Value tileEnd = e.add(tiles.first, e.minS(e.narrow(e.sub(piece.end, piece.unitStart)), tiles.count));
+    auto tileAt = [&](Value position) {
+      Value within = e.narrow(e.sub(position, e.add(piece.unitStart, lead)));
+      return e.add(tiles.first, e.minS(e.maxS(within, e.i32(0)), tiles.count));
+    };
+    Value tileBegin = tileAt(piece.begin), tileEnd = tileAt(piece.end);
     Value slot = e.select(piece.whole, e.i32(-1), place.slots), zero = e.i32(0);
     Value item = e.offset(plan.work, e.mul(e.widen(place.items), sizeof(::mla::WorkItem)));
     e.storeVector({place.request, rowBegin, tileBegin, tileEnd}, item);
@@ -332,18 +391,19 @@ private:
     Value rows = e.mul(e.sub(indptr.load(e, e.add(place.request, 1)), queryBegin), heads);
     e.storeVector({slot, queryBegin, rows, lengths.load(e, place.request)}, e.offset(item, 16));
     e.storeVector({zero, zero, zero, zero}, e.offset(item, 32));
-    // A merge is opened by its first piece and closed by its last, perhaps another thread's: neither writes the other's
-    // fields.
+    // A merge is opened by its first piece and closed by its last, perhaps another thread's: neither writes
+    // the other's fields.
     e.when(piece.opens, [&] {
       e.storeVector({place.request, rowBegin}, mergeAt(place.merges));
       e.store(place.slots, e.offset(mergeAt(place.merges), 8), 4);
     });
-    e.when(piece.closes, [&] {
-      e.store(e.add(place.slots, 1), e.offset(mergeAt(e.add(place.merges, -1)), 12), 4);
-    });
+    e.when(piece.closes,
+           [&] { e.store(e.add(place.slots, 1), e.offset(mergeAt(e.add(place.merges, -1)), 12), 4); });
   }
 
-  Value mergeAt(Value index) { return e.offset(plan.merges, e.mul(e.widen(index), sizeof(::mla::MergeItem))); }
+  Value mergeAt(Value index) {
+    return e.offset(plan.merges, e.mul(e.widen(index), sizeof(::mla::MergeItem)));
+  }
 
   /// The pieces of a block's stretch of the line.
   Place walk(const Place &from, Value begin, Value end, bool writing) {
@@ -357,9 +417,15 @@ private:
           Piece piece = pieceAt(place, v[0], end);
           if (writing)
             writeItem(place, piece);
-          auto count = [&](Value number, Value flag) { return e.add(number, e.select(flag, e.i32(1), e.i32(0))); };
+          auto count = [&](Value number, Value flag) {
+            return e.add(number, e.select(flag, e.i32(1), e.i32(0)));
+          };
           Value unit = count(place.unit, e.lessOrEqual(piece.unitEnd, piece.end));
-          return {piece.end, unit, place.request, e.add(place.items, 1), count(place.slots, isNot(piece.whole)),
+          return {piece.end,
+                  unit,
+                  place.request,
+                  e.add(place.items, 1),
+                  count(place.slots, isNot(piece.whole)),
                   count(place.merges, piece.opens)};
         });
     return Place(ValueRange(reached).drop_front());
@@ -412,7 +478,9 @@ private:
         [&](Value i, ValueRange) -> Values { return workIndptr.store(e, items, i), Values(); }, threads);
     forEach(
         e, e.add(usedMerges, thread), batch.merges, {},
-        [&](Value i, ValueRange) -> Values { return e.storeVector({zero, noRow, zero, zero}, mergeAt(i)), Values(); },
+        [&](Value i, ValueRange) -> Values {
+          return e.storeVector({zero, noRow, zero, zero}, mergeAt(i)), Values();
+        },
         threads);
   }
 
@@ -422,9 +490,9 @@ private:
   int64_t rows, tokens, heads, threads;
   bool causal, ragged;
   std::optional<int64_t> window;
-  Value thread, fixed;
+  Value thread, fixed, lead;
   ArrayView unitFirst, rawCuts, cuts, unitStart, indptr, lengths, workIndptr;
-  Value unitCount, lineLength, sensiblePieces, grid;
+  Value unitCount, lineLength, sensiblePieces, leastPiece, grid;
 };
 
 struct LowerPlanBatch : OpConversionPattern<tile::PlanBatchOp> {

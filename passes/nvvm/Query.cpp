@@ -1,5 +1,5 @@
-// The item's query rows: from global memory into registers, and from there to shared memory in the order that the key's
-// fragments want.
+// The item's query rows: from global memory into registers, and from there to shared memory in the order that
+// the key's fragments want.
 #include "passes/nvvm/Lowering.h"
 
 using namespace mlir;
@@ -7,7 +7,8 @@ using namespace mlac;
 
 namespace {
 
-/// How the block's threads share the query: pieces of 16 columns of one row, thread after thread, round after round.
+/// How the block's threads share the query: pieces of 16 columns of one row, thread after thread, round after
+/// round.
 struct QueryShape {
   int64_t steps, pieces, threads;
 
@@ -44,8 +45,8 @@ struct LowerFetchQuery : OpConversionPattern<tile::FetchQueryOp> {
     return success();
   }
 
-  static void fetch(Emitter &e, const QueryShape &shape, const HeadsView &query, const ItemView &item, int64_t heads,
-                    int64_t round, SmallVector<Value> &registers) {
+  static void fetch(Emitter &e, const QueryShape &shape, const HeadsView &query, const ItemView &item,
+                    int64_t heads, int64_t round, SmallVector<Value> &registers) {
     Value piece = shape.piece(e, round);
     if (!shape.full(round))
       piece = e.minS(piece, e.i32(shape.pieces - 1));
@@ -63,8 +64,8 @@ class QueryWriter {
 public:
   QueryWriter(Emitter &e, tile::StoreQueryOp op, ValueRange registers, const ItemView &item, Value shared)
       : e(e), type(op.getQuery().getType()), shape(scheduleOf(op), type.getColumns()),
-        layout(elementOf(op.getStorage()), computeOf(op)), from(elementOf(op.getElement())), to(computeOf(op)),
-        registers(registers), item(item), shared(shared) {}
+        storage(op.getStorage()), layout(elementOf(storage), computeOf(op)), from(elementOf(op.getElement())),
+        to(computeOf(op)), registers(registers), item(item), shared(shared) {}
 
   void run() {
     for (int64_t round = 0; round < shape.rounds(); ++round) {
@@ -82,11 +83,22 @@ private:
     Value inside = e.less(e.add(item.rowBegin, row), item.rows);
     SmallVector<Value> pairs(registers.slice(8 * round, 8));
     for (Value &pair : pairs)
-      pair = convertPair(e, e.select(inside, pair, e.i32(0)), from, to);
+      pair = lifted(convertPair(e, e.select(inside, pair, e.i32(0)), from, to));
     pairs = reorder(pairs);
     Value target = e.offset(shared, e.add(e.mul(row, type.getPitch()), e.mul(step, 32)));
     e.storeVector(ArrayRef(pairs).take_front(4), target);
     e.storeVector(ArrayRef(pairs).drop_front(4), e.offset(target, 16));
+  }
+
+  /// What makes up for cached values that their conversion leaves too small (see Lift).
+  Value lifted(Value pair) {
+    int lift = liftOf(elementOf(storage), to).query;
+    if (!lift)
+      return pair;
+    Type type = e.vec(2, e.builder.getBF16Type());
+    int64_t power = int64_t(127 + lift) << 7; // 2^lift as bf16
+    Value factor = e.bitcast(e.i32(power << 16 | power), type);
+    return e.bitcast(LLVM::FMulOp::create(e.builder, e.loc, e.bitcast(pair, type), factor), e.i32());
   }
 
   /// Register 4 p + c of the result is what lane column c contracts as pair p.
@@ -109,6 +121,7 @@ private:
   Emitter &e;
   tile::SharedType type;
   QueryShape shape;
+  Type storage;
   FragmentLayout layout;
   Element from, to;
   ValueRange registers;
@@ -130,7 +143,8 @@ struct LowerStoreQuery : OpConversionPattern<tile::StoreQueryOp> {
 
 struct LowerSplat : OpConversionPattern<tile::SplatOp> {
   using OpConversionPattern::OpConversionPattern;
-  LogicalResult matchAndRewrite(tile::SplatOp op, OpAdaptor, ConversionPatternRewriter &rewriter) const override {
+  LogicalResult matchAndRewrite(tile::SplatOp op, OpAdaptor,
+                                ConversionPatternRewriter &rewriter) const override {
     Emitter e(rewriter, op);
     Value value = e.f32(op.getValue().convertToDouble());
     SmallVector<SmallVector<Value>> results{SmallVector<Value>(op.getType().getRegisters(), value)};

@@ -14,21 +14,22 @@ Value partialRow(Emitter &e, const ItemView &item, Value row, int64_t rows) {
 /// Sums all groups' statistics of a row, and finds this group's factor.
 class RowFinisher {
 public:
-  RowFinisher(Emitter &e, tile::FinishRowsOp op, tile::FinishRowsOp::GenericAdaptor<ArrayRef<ValueRange>> adaptor)
+  RowFinisher(Emitter &e, tile::FinishRowsOp op,
+              tile::FinishRowsOp::GenericAdaptor<ArrayRef<ValueRange>> adaptor)
       : e(e), op(op), adaptor(adaptor), schedule(scheduleOf(op)), view(e, schedule), item(adaptor.getItem()),
         plan(adaptor.getPlan()) {}
 
   SmallVector<Value> run() {
     SmallVector<Value> factors;
-    for (int64_t i = 0; i < int64_t(adaptor.getMaximum().size()); ++i)
+    for (int64_t i = 0; i < schedule.getRows() / 4; ++i)
       factors.push_back(finish(i));
     return factors;
   }
 
 private:
-  Value stat(int64_t plane, int64_t index) {
-    tile::SharedType type = op.getStats().getType();
-    Value address = e.offset(adaptor.getStats().front(), plane * type.getStageBytes());
+  Value stat(int64_t plane, int64_t index) { return stat(e.i32(plane), index); }
+  Value stat(Value plane, int64_t index) {
+    Value address = stageAddress(e, adaptor.getStats().front(), op.getStats().getType(), plane);
     return e.load(e.f32(), e.offset(address, e.shl(statsRow(e, index), 2)), 4);
   }
 
@@ -43,20 +44,20 @@ private:
   }
 
   Value finish(int64_t index) {
-    SmallVector<Value> maxima;
+    SmallVector<Value> references;
     for (int64_t group = 0; group < schedule.getGroups(); ++group)
-      maxima.push_back(stat(group, index));
-    Value maximum = maxima.front();
-    for (Value other : ArrayRef(maxima).drop_front())
-      maximum = e.maxF(maximum, other);
-    RowSum row{maximum, e.f32(0.0)};
+      references.push_back(stat(group, index));
+    Value largest = references.front();
+    for (Value other : ArrayRef(references).drop_front())
+      largest = e.maxF(largest, other);
+    RowSum row{largest, e.f32(0.0)};
     Value reference = row.reference(e);
-    for (auto [group, value] : llvm::enumerate(maxima))
+    for (auto [group, value] : llvm::enumerate(references))
       row.sum = e.fmaF(e.exp2(e.subF(value, reference)), groupSum(int64_t(group), index), row.sum);
     RowSum all = op.getSink() ? withSink(e, row, sinkOf(index)) : row;
     storeLseOf(index, (op.getSinkInLse() ? all : row).lse(e));
     Value empty = e.equalF(row.sum, e.f32(0.0));
-    Value share = e.exp2(e.subF(adaptor.getMaximum()[index], all.reference(e)));
+    Value share = e.exp2(e.subF(stat(view.group, index), all.reference(e)));
     Value factor = e.mulF(e.mulF(share, e.reciprocal(all.sum)), adaptor.getFactor().front());
     return e.select(empty, e.f32(0.0), factor);
   }
@@ -108,8 +109,8 @@ struct LowerFinishRows : OpConversionPattern<tile::FinishRowsOp> {
   }
 };
 
-/// Groups hand their accumulators down, the upper half to the lower half, until the first group has the sum. The order of
-/// additions is fixed, so that results repeat bit for bit.
+/// Groups hand their accumulators down, the upper half to the lower half, until the first group has the sum.
+/// The order of additions is fixed, so that results repeat bit for bit.
 struct LowerMergeGroups : OpConversionPattern<tile::MergeGroupsOp> {
   using OpConversionPattern::OpConversionPattern;
 
@@ -138,7 +139,8 @@ struct LowerMergeGroups : OpConversionPattern<tile::MergeGroupsOp> {
   }
 
   /// Groups half to 2 half - 1 give these accumulators, groups 0 to half - 1 add them to theirs.
-  static void exchange(Emitter &e, Value group, int64_t half, MutableArrayRef<Value> sums, Value base, int64_t stride) {
+  static void exchange(Emitter &e, Value group, int64_t half, MutableArrayRef<Value> sums, Value base,
+                       int64_t stride) {
     Value gives = e.both(e.less(e.i32(half - 1), group), e.less(group, 2 * half));
     e.when(gives, [&] {
       for (size_t i = 0; i < sums.size(); i += 4)
@@ -146,13 +148,16 @@ struct LowerMergeGroups : OpConversionPattern<tile::MergeGroupsOp> {
     });
     e.call(Instr::BlockBarrier, e.i32(0));
     SmallVector<Value> own(sums);
-    llvm::copy(e.choose(e.less(group, half), [&] { return added(e, own, base, stride); }, [&] { return own; }), sums.begin());
+    llvm::copy(e.choose(
+                   e.less(group, half), [&] { return added(e, own, base, stride); }, [&] { return own; }),
+               sums.begin());
   }
 
   static SmallVector<Value> added(Emitter &e, ArrayRef<Value> sums, Value base, int64_t stride) {
     SmallVector<Value> result;
     for (size_t i = 0; i < sums.size(); i += 4)
-      for (auto [k, part] : llvm::enumerate(e.loadVector(e.f32(), 4, e.offset(base, int64_t(i / 4) * stride))))
+      for (auto [k, part] :
+           llvm::enumerate(e.loadVector(e.f32(), 4, e.offset(base, int64_t(i / 4) * stride))))
         result.push_back(e.addF(sums[i + k], part));
     return result;
   }
@@ -161,12 +166,13 @@ struct LowerMergeGroups : OpConversionPattern<tile::MergeGroupsOp> {
 /// Stores a warp's accumulators, row by row.
 class ResultWriter {
 public:
-  ResultWriter(Emitter &e, tile::StoreResultOp op, ValueRange accumulators, ValueRange out, const ItemView &item,
-               const PlanView &plan)
-      : e(e), schedule(scheduleOf(op)), view(e, schedule), layout(elementOf(op.getStorage()), computeOf(op)), item(item), plan(plan),
-        out(out), outElement(op.getOut().getType().getElementType()), accumulators(accumulators),
-        heads(headsOf(op)), width(op.getWidth()), dims(schedule.getValueDimsPerWarp(width)),
-        rowTiles(schedule.getRows() / 8), firstDim(e.mul(view.warp, dims)) {}
+  ResultWriter(Emitter &e, tile::StoreResultOp op, ValueRange accumulators, ValueRange out,
+               const ItemView &item, const PlanView &plan)
+      : e(e), schedule(scheduleOf(op)), view(e, schedule), layout(elementOf(op.getStorage()), computeOf(op)),
+        item(item), plan(plan), out(out), outElement(op.getOut().getType().getElementType()),
+        accumulators(accumulators), heads(headsOf(op)), width(op.getWidth()),
+        dims(schedule.getValueDimsPerWarp(width)), rowTiles(schedule.getRows() / 8),
+        firstDim(e.mul(view.warp, dims)) {}
 
   void run() {
     for (int64_t n = 0; n < rowTiles; ++n)
@@ -202,7 +208,9 @@ private:
     Value start = e.add(firstDim, layout.byteStorage() ? e.shl(lane, 1) : lane);
     Value base = e.offset(row, e.widen(e.mul(start, bytes)));
     for (int64_t block = 0; block < dims / 16; ++block) {
-      auto write = [&] { writeBlock(values[2 * block], values[2 * block + 1], e.offset(base, 16 * block * bytes), element); };
+      auto write = [&] {
+        writeBlock(values[2 * block], values[2 * block + 1], e.offset(base, 16 * block * bytes), element);
+      };
       if (dims * (schedule.getWarpsPerGroup() - 1) + 16 * block < width)
         write();
       else

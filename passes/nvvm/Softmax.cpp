@@ -23,6 +23,26 @@ SmallVector<Value> rowMaxima(Emitter &e, ValueRange scores, int64_t rowTiles) {
 /// Runs `body` in the lanes that speak for their rows: one of the eight that hold each.
 void inFirstLanes(Emitter &e, function_ref<void()> body) { e.when(e.less(e.lane(), 4), body); }
 
+/// Where a lane's first row lies in an array of f32, the warp's rows beginning at `firstRow`.
+Value rowAddress(Emitter &e, Value base, Value firstRow) {
+  return e.offset(base, e.shl(e.add(firstRow, statsRow(e, 0)), 2));
+}
+
+/// A value of each of a lane's rows, [row tile][odd].
+SmallVector<Value> loadRows(Emitter &e, Value base, Value firstRow, int64_t rowTiles) {
+  SmallVector<Value> values;
+  Value address = rowAddress(e, base, firstRow);
+  for (int64_t n = 0; n < rowTiles; ++n)
+    llvm::append_range(values, e.loadVector(e.f32(), 2, e.offset(address, 32 * n)));
+  return values;
+}
+
+void storeRows(Emitter &e, ValueRange values, Value base, Value firstRow) {
+  Value address = rowAddress(e, base, firstRow);
+  for (size_t n = 0; n < values.size(); n += 2)
+    e.storeVector({values[n], values[n + 1]}, e.offset(address, 16 * int64_t(n)));
+}
+
 struct LowerStoreMaxima : OpConversionPattern<tile::StoreMaximaOp> {
   using OpConversionPattern::OpConversionPattern;
 
@@ -32,14 +52,11 @@ struct LowerStoreMaxima : OpConversionPattern<tile::StoreMaximaOp> {
     tile::ScheduleAttr schedule = scheduleOf(op);
     GroupView view(e, schedule);
     SmallVector<Value> maxima = rowMaxima(e, adaptor.getScores(), schedule.getRowsPerWarp() / 8);
-    Value plane = e.add(e.mul(view.group, schedule.getTokenWarps()), e.remU(view.warp, schedule.getTokenWarps()));
+    Value plane =
+        e.add(e.mul(view.group, schedule.getTokenWarps()), e.remU(view.warp, schedule.getTokenWarps()));
     Value firstRow = e.mul(e.divU(view.warp, schedule.getTokenWarps()), schedule.getRowsPerWarp());
     Value base = stageAddress(e, adaptor.getMaxima().front(), op.getMaxima().getType(), plane);
-    base = e.offset(base, e.shl(e.add(firstRow, statsRow(e, 0)), 2));
-    inFirstLanes(e, [&] {
-      for (size_t n = 0; n < maxima.size(); n += 2)
-        e.storeVector({maxima[n], maxima[n + 1]}, e.offset(base, 16 * int64_t(n)));
-    });
+    inFirstLanes(e, [&] { storeRows(e, maxima, base, firstRow); });
     rewriter.eraseOp(op);
     return success();
   }
@@ -47,65 +64,88 @@ struct LowerStoreMaxima : OpConversionPattern<tile::StoreMaximaOp> {
 
 class SoftmaxEmitter {
 public:
-  SoftmaxEmitter(Emitter &e, tile::SoftmaxOp op, tile::SoftmaxOp::GenericAdaptor<ArrayRef<ValueRange>> adaptor)
+  SoftmaxEmitter(Emitter &e, tile::SoftmaxOp op,
+                 tile::SoftmaxOp::GenericAdaptor<ArrayRef<ValueRange>> adaptor)
       : e(e), op(op), adaptor(adaptor), schedule(scheduleOf(op)), view(e, schedule),
         rowTiles(schedule.getRowsPerWarp() / 8), rowWarp(e.divU(view.warp, schedule.getTokenWarps())) {}
 
-  /// New maxima, new sums, shrink factors.
+  /// New references, new sums, shrink factors.
   SmallVector<SmallVector<Value>> run() {
-    SmallVector<Value> maxima = newMaxima(), references, shrinks;
-    for (auto [maximum, old] : llvm::zip(maxima, adaptor.getMaximum())) {
-      // A row that has seen no token keeps -inf; subtracting 0 then gives exp2(-inf) = 0 instead of NaN.
-      Value none = e.equalF(maximum, e.f32(-kInfinity));
-      references.push_back(e.select(none, e.f32(0.0), maximum));
-      shrinks.push_back(e.exp2(e.subF(old, references.back())));
-    }
-    SmallVector<Value> sums(adaptor.getSum());
-    SmallVector<Value> probs = probabilities(references, shrinks, sums);
-    writeProbs(probs);
-    return {maxima, sums, shrinks};
+    Stats stats = follow(tileMaxima());
+    writeProbs(probabilities(stats));
+    return {stats.references, stats.sums, stats.shrinks};
   }
 
 private:
-  SmallVector<Value> newMaxima() {
-    SmallVector<Value> maxima(adaptor.getMaximum());
-    if (!op.getMaxima()) {
-      SmallVector<Value> own = rowMaxima(e, adaptor.getScores(), rowTiles);
-      for (auto [maximum, value] : llvm::zip(maxima, own))
-        maximum = e.maxF(maximum, value);
-      return maxima;
-    }
+  struct Stats {
+    SmallVector<Value> references, sums, shrinks;
+  };
+
+  /// The rows' maxima over the group's tile.
+  SmallVector<Value> tileMaxima() {
+    if (!op.getMaxima())
+      return rowMaxima(e, adaptor.getScores(), rowTiles);
     tile::SharedType type = op.getMaxima().getType();
+    SmallVector<Value> maxima(2 * rowTiles);
     for (int64_t plane = 0; plane < schedule.getTokenWarps(); ++plane) {
       Value index = e.add(e.mul(view.group, schedule.getTokenWarps()), plane);
-      Value base = e.offset(stageAddress(e, adaptor.getMaxima().front(), type, index), e.shl(statsRow(e, 0), 2));
-      for (size_t n = 0; n < maxima.size(); n += 2)
-        for (auto [odd, value] : llvm::enumerate(e.loadVector(e.f32(), 2, e.offset(base, 16 * int64_t(n)))))
-          maxima[n + odd] = e.maxF(maxima[n + odd], value);
+      Value base = stageAddress(e, adaptor.getMaxima().front(), type, index);
+      for (auto [maximum, value] : llvm::zip(maxima, loadRows(e, base, firstRow(), rowTiles)))
+        maximum = maximum ? e.maxF(maximum, value) : value;
     }
     return maxima;
   }
 
-  /// The one of all rows' values that register `index` of this warp's own rows has.
-  Value own(ArrayRef<Value> all, int64_t index) {
-    Value value = all[index];
-    for (int64_t warp = 1; warp < schedule.getRowWarps(); ++warp)
-      value = e.select(e.equal(rowWarp, warp), all[2 * rowTiles * warp + index], value);
-    return value;
+  Value firstRow() { return e.mul(rowWarp, schedule.getRowsPerWarp()); }
+
+  /// References that follow the maxima, and sums in their measure. Warps none of whose rows' maxima have
+  /// grown beyond the headroom, which is nearly all, skip the work.
+  Stats follow(ArrayRef<Value> maxima) {
+    ValueRange references = adaptor.getReference(), sums = adaptor.getSum();
+    Value any = e.boolean(false);
+    SmallVector<Value> grown;
+    for (auto [maximum, reference] : llvm::zip(maxima, references)) {
+      Value limit = e.addF(reference, e.f32(double(op.getLift() + op.getHeadroom())));
+      grown.push_back(e.lessF(limit, maximum));
+      any = e.bitOr(any, grown.back());
+    }
+    size_t rows = maxima.size();
+    SmallVector<Value> all = e.choose(
+        e.call1(Instr::VoteAny, {e.i32(-1), any}),
+        [&] {
+          SmallVector<Value> moved(3 * rows);
+          for (size_t i = 0; i < rows; ++i) {
+            moved[i] = e.select(grown[i], e.subF(maxima[i], e.f32(double(op.getLift()))), references[i]);
+            Value shrink = e.exp2(e.subF(references[i], finite(moved[i])));
+            moved[rows + i] = e.mulF(sums[i], shrink);
+            moved[2 * rows + i] = shrink;
+          }
+          return moved;
+        },
+        [&] {
+          SmallVector<Value> kept(references);
+          llvm::append_range(kept, sums);
+          kept.append(rows, e.f32(1.0));
+          return kept;
+        });
+    ArrayRef<Value> parts(all);
+    return {SmallVector<Value>(parts.take_front(rows)), SmallVector<Value>(parts.slice(rows, rows)),
+            SmallVector<Value>(parts.take_back(rows))};
+  }
+
+  /// A row that has seen no token keeps -inf; subtracting 0 then gives exp2(-inf) = 0 instead of NaN.
+  Value finite(Value reference) {
+    return e.select(e.equalF(reference, e.f32(-kInfinity)), e.f32(0.0), reference);
   }
 
   /// exp2(score - reference); the warp's own sums take them up.
-  SmallVector<Value> probabilities(ArrayRef<Value> references, ArrayRef<Value> shrinks, MutableArrayRef<Value> sums) {
-    SmallVector<Value> ownReferences;
-    for (int64_t i = 0; i < 2 * rowTiles; ++i) {
-      ownReferences.push_back(own(references, i));
-      sums[i] = e.mulF(sums[i], own(shrinks, i));
-    }
+  SmallVector<Value> probabilities(Stats &stats) {
+    SmallVector<Value> references = llvm::map_to_vector(stats.references, [&](Value r) { return finite(r); });
     SmallVector<Value> probs;
     for (auto [index, score] : llvm::enumerate(adaptor.getScores())) {
       int64_t row = index / 4 % rowTiles * 2 + index % 2;
-      probs.push_back(e.exp2(e.subF(score, ownReferences[row])));
-      sums[row] = e.addF(sums[row], probs.back());
+      probs.push_back(e.exp2(e.subF(score, references[row])));
+      stats.sums[row] = e.addF(stats.sums[row], probs.back());
     }
     return probs;
   }
@@ -113,7 +153,7 @@ private:
   /// To [row][token], the order in which the values' products read them.
   void writeProbs(ArrayRef<Value> probs) {
     tile::SharedType type = op.getProbs().getType();
-    Value row = e.add(e.mul(rowWarp, schedule.getRowsPerWarp()), statsRow(e, 0));
+    Value row = e.add(firstRow(), statsRow(e, 0));
     Value token = e.add(e.mul(e.remU(view.warp, schedule.getTokenWarps()), schedule.getTokensPerWarp()),
                         e.shrU(e.lane(), 2));
     Value base = stageAddress(e, adaptor.getProbs().front(), type, view.group);
@@ -148,7 +188,52 @@ struct LowerSoftmax : OpConversionPattern<tile::SoftmaxOp> {
   }
 };
 
-/// The running maxima of a group, and every warp's own part of the sums.
+/// Runs `body` where a warp speaks for its rows: the first of the warps that share them, in its first lanes.
+void inFirstTokenWarp(Emitter &e, tile::ScheduleAttr schedule, const GroupView &view,
+                      function_ref<void()> body) {
+  inFirstLanes(e, [&] {
+    if (schedule.getTokenWarps() == 1)
+      return body();
+    e.when(e.equal(e.remU(view.warp, schedule.getTokenWarps()), 0), body);
+  });
+}
+
+Value firstRowOf(Emitter &e, tile::ScheduleAttr schedule, const GroupView &view) {
+  return e.mul(e.divU(view.warp, schedule.getTokenWarps()), schedule.getRowsPerWarp());
+}
+
+struct LowerShareRows : OpConversionPattern<tile::ShareRowsOp> {
+  using OpConversionPattern::OpConversionPattern;
+
+  LogicalResult matchAndRewrite(tile::ShareRowsOp op, OneToNOpAdaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const override {
+    Emitter e(rewriter, op);
+    tile::ScheduleAttr schedule = scheduleOf(op);
+    GroupView view(e, schedule);
+    Value base = stageAddress(e, adaptor.getMemory().front(), op.getMemory().getType(), view.group);
+    inFirstTokenWarp(e, schedule, view,
+                     [&] { storeRows(e, adaptor.getValues(), base, firstRowOf(e, schedule, view)); });
+    rewriter.eraseOp(op);
+    return success();
+  }
+};
+
+struct LowerAllRows : OpConversionPattern<tile::AllRowsOp> {
+  using OpConversionPattern::OpConversionPattern;
+
+  LogicalResult matchAndRewrite(tile::AllRowsOp op, OneToNOpAdaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const override {
+    Emitter e(rewriter, op);
+    tile::ScheduleAttr schedule = scheduleOf(op);
+    GroupView view(e, schedule);
+    Value base = stageAddress(e, adaptor.getMemory().front(), op.getMemory().getType(), view.group);
+    SmallVector<SmallVector<Value>> results{loadRows(e, base, e.i32(0), schedule.getRows() / 8)};
+    rewriter.replaceOpWithMultiple(op, std::move(results));
+    return success();
+  }
+};
+
+/// The references of a group, and every warp's own part of the sums.
 struct LowerStoreStats : OpConversionPattern<tile::StoreStatsOp> {
   using OpConversionPattern::OpConversionPattern;
 
@@ -158,29 +243,26 @@ struct LowerStoreStats : OpConversionPattern<tile::StoreStatsOp> {
     tile::ScheduleAttr schedule = scheduleOf(op);
     GroupView view(e, schedule);
     tile::SharedType type = op.getStats().getType();
-    Value base = e.offset(adaptor.getStats().front(), e.shl(statsRow(e, 0), 2));
-    SmallVector<Value> sums;
-    for (int64_t i = 0; i < schedule.getRowsPerWarp() / 4; ++i)
-      sums.push_back(e.reduceRow(adaptor.getSum()[i], [&](Value a, Value b) { return e.addF(a, b); }));
+    Value stats = adaptor.getStats().front(), firstRow = firstRowOf(e, schedule, view);
+    SmallVector<Value> sums = llvm::map_to_vector(adaptor.getSum(), [&](Value sum) {
+      return e.reduceRow(sum, [&](Value a, Value b) { return e.addF(a, b); });
+    });
+    inFirstTokenWarp(e, schedule, view, [&] {
+      storeRows(e, adaptor.getReference(), stageAddress(e, stats, type, view.group), firstRow);
+    });
     inFirstLanes(e, [&] {
-      e.when(e.equal(view.warp, 0), [&] { storeRows(e, adaptor.getMaximum(), stageAddress(e, base, type, view.group)); });
-      Value plane = e.add(e.mul(view.group, schedule.getTokenWarps()), e.remU(view.warp, schedule.getTokenWarps()));
-      Value firstRow = e.mul(e.divU(view.warp, schedule.getTokenWarps()), schedule.getRowsPerWarp());
-      Value own = stageAddress(e, base, type, e.add(plane, schedule.getGroups()));
-      storeRows(e, sums, e.offset(own, e.shl(firstRow, 2)));
+      Value plane =
+          e.add(e.mul(view.group, schedule.getTokenWarps()), e.remU(view.warp, schedule.getTokenWarps()));
+      storeRows(e, sums, stageAddress(e, stats, type, e.add(plane, schedule.getGroups())), firstRow);
     });
     rewriter.eraseOp(op);
     return success();
-  }
-
-  static void storeRows(Emitter &e, ValueRange values, Value base) {
-    for (size_t n = 0; n < values.size(); n += 2)
-      e.storeVector({values[n], values[n + 1]}, e.offset(base, 16 * int64_t(n)));
   }
 };
 
 } // namespace
 
 void mlac::populateSoftmax(TileTypeConverter &converter, RewritePatternSet &patterns) {
-  patterns.add<LowerStoreMaxima, LowerSoftmax, LowerStoreStats>(converter, patterns.getContext());
+  patterns.add<LowerStoreMaxima, LowerSoftmax, LowerShareRows, LowerAllRows, LowerStoreStats>(
+      converter, patterns.getContext());
 }

@@ -13,8 +13,8 @@ static SmallVector<StringRef> partsOf(Type type) {
   if (isa<mla::HeadValuesType>(type))
     return {"data"};
   if (isa<tile::BatchType>(type))
-    return {"q_indptr", "kv_len", "cache_indptr", "requests", "rows", "tokens", "blocks", "least",
-            "fixed", "items", "slots", "merges", "pages", "scratch", "status"};
+    return {"q_indptr", "kv_len", "cache_indptr", "requests", "rows",  "tokens",  "blocks", "least",
+            "fixed",    "items",  "slots",        "merges",   "pages", "scratch", "status"};
   if (isa<tile::PlacesType>(type))
     return {"rows", "requests", "pages", "columns", "slot_bytes", "slots", "kv_len"};
   auto buffer = dyn_cast<mla::BufferType>(type);
@@ -23,7 +23,8 @@ static SmallVector<StringRef> partsOf(Type type) {
   if (buffer.getShape().size() == 2)
     return {"data", "stride_token", "stride_head"};
   if (buffer.getLayout() == mla::Layout::paged)
-    return {"data", "stride_page", "stride_token", "table", "table_stride", "page_size", "page_magic", "page_shift"};
+    return {"data",         "stride_page", "stride_token", "table",
+            "table_stride", "page_size",   "page_magic",   "page_shift"};
   return {"data", "stride_token", "indptr"};
 }
 
@@ -42,12 +43,14 @@ namespace {
 struct LowerKernel : OpConversionPattern<tile::KernelOp> {
   using OpConversionPattern::OpConversionPattern;
 
-  LogicalResult matchAndRewrite(tile::KernelOp op, OpAdaptor, ConversionPatternRewriter &rewriter) const override {
+  LogicalResult matchAndRewrite(tile::KernelOp op, OpAdaptor,
+                                ConversionPatternRewriter &rewriter) const override {
     TypeConverter::SignatureConversion signature(op.getNumArguments());
     for (auto [index, type] : llvm::enumerate(op.getArgumentTypes()))
       if (failed(typeConverter->convertSignatureArg(index, type, signature)))
         return failure();
-    auto type = LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(getContext()), signature.getConvertedTypes());
+    auto type =
+        LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(getContext()), signature.getConvertedTypes());
     auto function = LLVM::LLVMFuncOp::create(rewriter, op.getLoc(), op.getSymName(), type);
     describe(op, function, rewriter);
     rewriter.inlineRegionBefore(op.getBody(), function.getBody(), function.getBody().end());
@@ -74,8 +77,11 @@ struct LowerKernel : OpConversionPattern<tile::KernelOp> {
   void describe(tile::KernelOp op, LLVM::LLVMFuncOp function, ConversionPatternRewriter &rewriter) const {
     auto threads = int32_t(threadsOf(op));
     function->setAttr("nvvm.kernel", rewriter.getUnitAttr());
-    function->setAttr("nvvm.reqntid", rewriter.getDenseI32ArrayAttr({threads}));
-    for (StringRef name : {"schedule", "prefill_schedule", "heads", "kv_heads", "compute", "mlac.info", "mlac.writer", "shared_bytes"})
+    // The combine is launched with fewer, too.
+    bool exact = op.getBody().front().getOps<tile::CombineOp>().empty();
+    function->setAttr(exact ? "nvvm.reqntid" : "nvvm.maxntid", rewriter.getDenseI32ArrayAttr({threads}));
+    for (StringRef name : {"schedule", "prefill_schedule", "heads", "kv_heads", "compute", "mlac.info",
+                           "mlac.writer", "shared_bytes"})
       if (Attribute attr = op->getAttr(name))
         function->setAttr(name, attr);
     auto names = parameterNames(op);
@@ -84,14 +90,16 @@ struct LowerKernel : OpConversionPattern<tile::KernelOp> {
     SmallVector<Attribute> operands;
     for (auto [index, type] : llvm::enumerate(op.getArgumentTypes()))
       if (!isa<tile::PlanType, tile::PlacesType>(type))
-        operands.push_back(rewriter.getArrayAttr({rewriter.getStringAttr(op.getArgName(index)), TypeAttr::get(type)}));
+        operands.push_back(
+            rewriter.getArrayAttr({rewriter.getStringAttr(op.getArgName(index)), TypeAttr::get(type)}));
     function->setAttr("mlac.operands", rewriter.getArrayAttr(operands));
   }
 };
 
 struct LowerReturn : OpConversionPattern<tile::ReturnOp> {
   using OpConversionPattern::OpConversionPattern;
-  LogicalResult matchAndRewrite(tile::ReturnOp op, OpAdaptor, ConversionPatternRewriter &rewriter) const override {
+  LogicalResult matchAndRewrite(tile::ReturnOp op, OpAdaptor,
+                                ConversionPatternRewriter &rewriter) const override {
     rewriter.replaceOpWithNewOp<LLVM::ReturnOp>(op, ValueRange());
     return success();
   }
@@ -115,7 +123,8 @@ struct LowerItems : OpConversionPattern<tile::ItemsOp> {
                                 ConversionPatternRewriter &rewriter) const override {
     Emitter e(rewriter, op);
     PlanView plan(adaptor.getPlan());
-    // The combine's blocks may come as soon as all of this launch's have: they wait for the partial results themselves.
+    // The combine's blocks may come as soon as all of this launch's have: they wait for the partial results
+    // themselves.
     orderGrids(e, Instr::GridLaunch, options);
     auto [begin, end] = blockItems(e, plan);
     Block *body = &op.getBody().front();
@@ -169,7 +178,8 @@ struct LowerRange : OpConversionPattern<tile::RangeOp> {
 
 struct LowerAlloc : OpConversionPattern<tile::AllocOp> {
   using OpConversionPattern::OpConversionPattern;
-  LogicalResult matchAndRewrite(tile::AllocOp op, OpAdaptor, ConversionPatternRewriter &rewriter) const override {
+  LogicalResult matchAndRewrite(tile::AllocOp op, OpAdaptor,
+                                ConversionPatternRewriter &rewriter) const override {
     Emitter e(rewriter, op);
     Value base = LLVM::AddressOfOp::create(rewriter, e.loc, e.ptr(kShared), kSharedSymbol);
     rewriter.replaceOp(op, e.offset(base, op.getOffset()));
@@ -179,7 +189,8 @@ struct LowerAlloc : OpConversionPattern<tile::AllocOp> {
 
 struct LowerBarrier : OpConversionPattern<tile::BarrierOp> {
   using OpConversionPattern::OpConversionPattern;
-  LogicalResult matchAndRewrite(tile::BarrierOp op, OpAdaptor, ConversionPatternRewriter &rewriter) const override {
+  LogicalResult matchAndRewrite(tile::BarrierOp op, OpAdaptor,
+                                ConversionPatternRewriter &rewriter) const override {
     Emitter e(rewriter, op);
     e.call(Instr::BlockBarrier, e.i32(0));
     rewriter.eraseOp(op);
@@ -190,7 +201,8 @@ struct LowerBarrier : OpConversionPattern<tile::BarrierOp> {
 /// A group of one warp meets in the warp; several groups have a named barrier each (0 is the block's).
 struct LowerSync : OpConversionPattern<tile::SyncOp> {
   using OpConversionPattern::OpConversionPattern;
-  LogicalResult matchAndRewrite(tile::SyncOp op, OpAdaptor, ConversionPatternRewriter &rewriter) const override {
+  LogicalResult matchAndRewrite(tile::SyncOp op, OpAdaptor,
+                                ConversionPatternRewriter &rewriter) const override {
     Emitter e(rewriter, op);
     tile::ScheduleAttr schedule = scheduleOf(op);
     if (schedule.getWarpsPerGroup() == 1)
@@ -198,7 +210,8 @@ struct LowerSync : OpConversionPattern<tile::SyncOp> {
     else if (schedule.getGroups() == 1)
       e.call(Instr::BlockBarrier, e.i32(0));
     else
-      e.call(Instr::GroupBarrier, {e.add(GroupView(e, schedule).group, 1), e.i32(schedule.getThreadsPerGroup())});
+      e.call(Instr::GroupBarrier,
+             {e.add(GroupView(e, schedule).group, 1), e.i32(schedule.getThreadsPerGroup())});
     rewriter.eraseOp(op);
     return success();
   }
@@ -206,8 +219,9 @@ struct LowerSync : OpConversionPattern<tile::SyncOp> {
 
 } // namespace
 
-void mlac::populateStructure(TileTypeConverter &converter, RewritePatternSet &patterns, const LoweringOptions &options) {
-  patterns.add<LowerKernel, LowerReturn, LowerYield, LowerRange, LowerAlloc, LowerBarrier, LowerSync>(converter,
-                                                                                      patterns.getContext());
+void mlac::populateStructure(TileTypeConverter &converter, RewritePatternSet &patterns,
+                             const LoweringOptions &options) {
+  patterns.add<LowerKernel, LowerReturn, LowerYield, LowerRange, LowerAlloc, LowerBarrier, LowerSync>(
+      converter, patterns.getContext());
   patterns.add<LowerItems>(converter, patterns.getContext(), options);
 }

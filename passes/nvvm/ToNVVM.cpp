@@ -74,10 +74,12 @@ TileTypeConverter::TileTypeConverter(MLIRContext *context) {
   });
   addConversion([](tile::FragmentType type, SmallVectorImpl<Type> &results) -> std::optional<LogicalResult> {
     bool pairs = type.getRole() == tile::Role::operand;
-    results.append(type.getRegisters(), pairs ? IntegerType::get(type.getContext(), 32) : type.getElementType());
+    results.append(type.getRegisters(),
+                   pairs ? IntegerType::get(type.getContext(), 32) : type.getElementType());
     return success();
   });
-  addConversion([](tile::SharedType type) -> Type { return LLVM::LLVMPointerType::get(type.getContext(), kShared); });
+  addConversion(
+      [](tile::SharedType type) -> Type { return LLVM::LLVMPointerType::get(type.getContext(), kShared); });
 }
 
 //===-- What a pattern knows of its kernel -------------------------------------------------------------===//
@@ -114,8 +116,8 @@ Value stageAddress(Emitter &e, Value shared, tile::SharedType type, Value stage)
   return e.offset(shared, e.mul(stage, type.getStageBytes()));
 }
 
-Value ringAddress(Emitter &e, Value ring, tile::SharedType type, tile::ScheduleAttr schedule, const GroupView &view,
-                  Value stage) {
+Value ringAddress(Emitter &e, Value ring, tile::SharedType type, tile::ScheduleAttr schedule,
+                  const GroupView &view, Value stage) {
   return stageAddress(e, ring, type, e.add(e.mul(view.group, schedule.getStages()), stage));
 }
 
@@ -142,13 +144,10 @@ Value convertPair(Emitter &e, Value pair, Element from, Element to) {
   return e.call1(to == Element::F16 ? Instr::F32ToF16 : Instr::F32ToBF16, {high, low});
 }
 
-/// The bytes' bits as bf16 2^120 too small, then times 2^120: exact for every number, subnormals included.
+/// The bytes' bits as bf16 2^120 too small: exact for every number, subnormals included.
 static Value bytesToBF16(Emitter &e, Value word) {
   Value magnitude = e.bitAnd(e.shrU(word, 4), 0x07f007f0);
-  Value bits = e.bitOr(e.bitAnd(word, 0x80008000), magnitude);
-  Type pair = e.vec(2, e.builder.getBF16Type());
-  Value scale = e.bitcast(e.i32(0x7b807b80), pair);
-  return e.bitcast(LLVM::FMulOp::create(e.builder, e.loc, e.bitcast(bits, pair), scale), e.i32());
+  return e.bitOr(e.bitAnd(word, 0x80008000), magnitude);
 }
 
 std::pair<Value, Value> convertBytes(Emitter &e, Value word, Element storage, Element compute) {
@@ -250,8 +249,8 @@ struct ToNVVM : mlac::impl::ToNVVMBase<ToNVVM> {
   void declareShared(ModuleOp module) {
     OpBuilder builder(module.getBodyRegion());
     auto bytes = LLVM::LLVMArrayType::get(builder.getI8Type(), 0);
-    LLVM::GlobalOp::create(builder, module.getLoc(), bytes, /*isConstant=*/false, LLVM::Linkage::External, kSharedSymbol,
-                           Attribute(), /*alignment=*/1024, kShared);
+    LLVM::GlobalOp::create(builder, module.getLoc(), bytes, /*isConstant=*/false, LLVM::Linkage::External,
+                           kSharedSymbol, Attribute(), /*alignment=*/1024, kShared);
   }
 };
 

@@ -153,8 +153,10 @@ size_t BatchPlan::Impl::write(std::byte *to) const {
 }
 
 void BatchPlan::Impl::remember(const Lengths &lengths) {
-  setLaunches(config.graph ? sizes.blocks : made.grid,
-              config.graph ? sizes.merges * info().tile.rows : made.combineGrid);
+  if (config.graph)
+    setLaunches(sizes.blocks, capacityCombine());
+  else
+    setLaunches(made.grid, {made.combineGrid, made.combineThreads});
   stats.items = made.items;
   stats.tiles = made.tiles;
   stats.skippedTiles = made.skippedTiles;
@@ -170,11 +172,16 @@ void BatchPlan::Impl::remember(const Lengths &lengths) {
   planned = true;
 }
 
-void BatchPlan::Impl::setLaunches(int64_t grid, int64_t combineGrid) {
+CombineLaunch BatchPlan::Impl::capacityCombine() const {
+  return combineLaunch(info(), sizes.merges, sizes.slots, config.deterministic == Deterministic::batch);
+}
+
+void BatchPlan::Impl::setLaunches(int64_t grid, CombineLaunch merging) {
   stats.grid = grid;
-  stats.combineGrid = combineGrid;
+  stats.combineGrid = merging.grid;
   main.grid = static_cast<uint32_t>(grid);
-  combine.grid = static_cast<uint32_t>(combineGrid);
+  combine.grid = static_cast<uint32_t>(merging.grid);
+  combine.block = static_cast<uint32_t>(merging.threads);
 }
 
 void BatchPlan::Impl::setGeometry(int32_t pageSize, int64_t tableColumns, int64_t pages) {

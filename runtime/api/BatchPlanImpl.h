@@ -44,7 +44,9 @@ private:
   /// Writes the lists at their places, but for the work items; gives the bytes to copy.
   size_t write(std::byte *to) const;
   void remember(const Lengths &lengths);
-  void setLaunches(int64_t grid, int64_t combineGrid);
+  void setLaunches(int64_t grid, CombineLaunch merging);
+  /// The combine's launch for any batch of the capacity.
+  CombineLaunch capacityCombine() const;
   void setGeometry(int32_t pageSize, int64_t tableColumns, int64_t pages);
   PlanRequest deviceRequest(const DeviceLengths &lengths) const;
   void checkDeviceLengths(const DeviceLengths &lengths) const;

@@ -152,7 +152,7 @@ void BatchPlan::Impl::planOnDevice(const DeviceLengths &lengths, Stream stream) 
   launch(kernel->planner, planner, values, stream);
   stats = {};
   stats.items = stats.tiles = stats.skippedTiles = stats.splits = stats.slots = -1;
-  setLaunches(sizes.blocks, sizes.merges * info().tile.rows);
+  setLaunches(sizes.blocks, capacityCombine());
   setGeometry(lengths.pageSize, lengths.tableColumns, lengths.pages);
   expected.rows = lengths.queryRows;
   expected.work = lengths.requests > 0;

@@ -84,7 +84,9 @@ static void sizeLists(const KernelInfo &kernel, const Config &config, Sizes &siz
     sizes.merges = std::min(sizes.merges, sizes.items / 2);
   }
   requireCapacity("the work items of the capacity", sizes.items, 0, int32Max);
-  requireCapacity("the blocks of the combine launch", sizes.merges * kernel.tile.rows, 0, int32Max);
+  CombineLaunch combine =
+      combineLaunch(kernel, sizes.merges, sizes.slots, config.deterministic == Deterministic::batch);
+  requireCapacity("the blocks of the combine launch", combine.grid, 0, int32Max);
 }
 
 static void placeLists(Sizes &sizes) {
