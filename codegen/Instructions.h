@@ -34,7 +34,7 @@ const Instruction *findInstruction(std::string_view intrinsic);
 std::span<const Instruction> allInstructions();
 
 /// Element types as the table names them.
-enum class Element : uint8_t { F16, BF16, E4M3, E5M2, F32 };
+enum class Element : uint8_t { F16, BF16, E4M3, E5M2, Int8, F32 };
 int bitsOf(Element element);
 std::string_view nameOf(Element element);
 
@@ -53,6 +53,7 @@ enum class Conversion : uint8_t {
   None,        // storage is the compute type
   Fp8ToF16,    // one cvt a pair
   E4M3ToBF16,  // move the bits to a bf16 2^120 too small, then one multiply; exact, NaN codes restored by the key scan
+  Int8ToFloat, // its bits in the mantissa of a larger number, which is then subtracted; exact
   ThroughF32,  // f16 <-> bf16: unpack to f32, pack
 };
 struct ConversionRow {

@@ -10,7 +10,7 @@ using mlir::mla::Layout;
 static constexpr int64_t kMostHeads = 128;
 static constexpr int64_t kWidestRow = 65536;
 static constexpr int64_t kLargestHint = 65536;
-static constexpr Dtype kInputs[] = {Dtype::E4M3, Dtype::E5M2, Dtype::BF16, Dtype::F16};
+static constexpr Dtype kInputs[] = {Dtype::E4M3, Dtype::E5M2, Dtype::Int8, Dtype::BF16, Dtype::F16};
 static constexpr Dtype kOutputs[] = {Dtype::BF16, Dtype::F16, Dtype::F32};
 static constexpr Dtype kCached[] = {Dtype::E4M3, Dtype::E5M2, Dtype::Int8, Dtype::BF16, Dtype::F16};
 static constexpr StringRef kHints[] = {"rows",   "tokens",      "stages",    "query_tokens",

@@ -1,6 +1,8 @@
 // Cycles and registers of a schedule.
 #include "passes/CostModel.h"
 
+#include "codegen/FragmentLayout.h"
+
 #include <algorithm>
 
 using namespace mlir;
@@ -12,6 +14,8 @@ Element elementOf(Type type) {
     return Element::E4M3;
   if (isa<Float8E5M2Type>(type))
     return Element::E5M2;
+  if (type.isInteger(8))
+    return Element::Int8;
   if (type.isBF16())
     return Element::BF16;
   return type.isF16() ? Element::F16 : Element::F32;
@@ -82,7 +86,8 @@ TileCost costOfTile(const KernelShape &shape, tile::ScheduleAttr schedule, const
   const ConversionRow *conversion = findConversion(elementOf(shape.cache.getElementType()), elementOf(shape.compute));
   double perPair = conversion ? conversion->instructionsPerPair : 0;
   double conversions = (work.keyPairs + work.valuePairs) * perPair;
-  bool permutes = conversion && conversion->how == Conversion::Fp8ToF16; // transposed bytes, before they are converted
+  FragmentLayout layout(elementOf(shape.cache.getElementType()), elementOf(shape.compute));
+  bool permutes = layout.pairOrder() == PairOrder::Quads; // transposed bytes, before they are converted
   TileCost cost{};
   cost.memory = memoryCycles(shape, schedule, profile);
   cost.matrix = 4096 * work.products / (profile.mmaFlops / double(profile.multiprocessors) / profile.clock);

@@ -25,4 +25,7 @@ inline constexpr llvm::StringLiteral kNameAttr = "mla.name";
 
 /// Bytes that `count` elements of `type` take in memory.
 int64_t bytesOf(Type type, int64_t count);
+
+/// Whether rows may hold it: a floating-point type, or int8.
+bool isElement(Type type);
 } // namespace mlir::mla

@@ -24,6 +24,8 @@ int64_t mlir::mla::bytesOf(Type type, int64_t count) {
   return count * type.getIntOrFloatBitWidth() / 8;
 }
 
+bool mlir::mla::isElement(Type type) { return isa<FloatType>(type) || type.isInteger(8); }
+
 int64_t BufferType::getTokenBytes() const { return bytesOf(getElementType(), getHeads() * getWidth()); }
 
 //===-- Syntax -----------------------------------------------------------------------------------------===//
@@ -104,7 +106,7 @@ void RowsType::print(AsmPrinter &printer) const {
 LogicalResult RowsType::verify(function_ref<InFlightDiagnostic()> emitError, ArrayRef<int64_t> shape, Type element) {
   if (failed(verifyRowShape(emitError, shape)))
     return failure();
-  if (!isa<FloatType>(element) && !element.isInteger(8))
+  if (!isElement(element))
     return emitError() << "rows hold floating-point values or int8, not " << element << " [rows-element]";
   return success();
 }

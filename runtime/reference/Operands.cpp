@@ -51,12 +51,15 @@ double HostOperands::evaluate(const Scale &scale) const {
 
 namespace {
 
-/// Codes of N(0, 1) values, drawn from a fixed large sample: encoding each of a pool's elements would take
+/// Standard deviation of a buffer's values. Integers need a wide one; their scale makes up for it.
+double spreadOf(DType type) { return type == DType::s8 ? 32 : 1; }
+
+/// Codes of normal values, drawn from a fixed large sample: encoding each of a pool's elements would take
 /// minutes.
 class NormalCodes {
 public:
   NormalCodes(DType type, std::mt19937_64 &random) : random(random) {
-    std::normal_distribution<double> normal;
+    std::normal_distribution<double> normal(0, spreadOf(type));
     for (uint32_t &code : sample)
       code = encode(type, normal(random));
   }
@@ -152,7 +155,7 @@ private:
   float scalarValue(const std::string &name) const {
     const auto &ofValue = kernel.valueScale.scalars;
     if (std::find(ofValue.begin(), ofValue.end(), name) != ofValue.end())
-      return 0.5f;
+      return static_cast<float>(0.5 / spreadOf(storageOf(kernel.isPrefill() ? Role::value : Role::cache)));
     std::vector<std::string> ofScores;
     for (const std::string &scalar : kernel.scoreScale.scalars)
       if (std::find(ofValue.begin(), ofValue.end(), scalar) == ofValue.end())
@@ -160,7 +163,15 @@ private:
     auto found = std::find(ofScores.begin(), ofScores.end(), name);
     if (found == ofScores.end())
       return 2.0f;
-    return found != ofScores.begin() ? 0.5f : static_cast<float>(std::exp2(ofScores.size() - 1) / std::sqrt(192.0));
+    if (found != ofScores.begin())
+      return 0.5f;
+    double spread = kernel.isPrefill() ? spreadOf(storageOf(Role::key)) : 1;
+    return static_cast<float>(std::exp2(ofScores.size() - 1) / std::sqrt(192.0) / spread);
+  }
+
+  DType storageOf(Role role) const {
+    const Operand *operand = kernel.find(role);
+    return operand ? operand->dtype : DType::f32;
   }
 
   /// An aligned stride above `elements`: the next one where operands are packed, else one further.

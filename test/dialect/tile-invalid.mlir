@@ -8,13 +8,13 @@ tile.kernel @"tile-rank"(%a: !tile.tile<64xf16>) attributes {compute = f16, head
 
 // -----
 
-// expected-error@+1 {{a tile holds floating-point values [tile-element]}}
-tile.kernel @"tile-element"(%a: !tile.tile<64x576xi8>) attributes {compute = f16, heads = 8 : i64} {}
+// expected-error@+1 {{a tile holds floating-point values or int8 [tile-element]}}
+tile.kernel @"tile-element"(%a: !tile.tile<64x576xi16>) attributes {compute = f16, heads = 8 : i64} {}
 
 // -----
 
-// expected-error@+1 {{a tile holds floating-point values [tile-element]}}
-tile.kernel @"tile-element"(%a: !tile.tile<64x576xf16 from i8>) attributes {compute = f16, heads = 8 : i64} {}
+// expected-error@+1 {{a tile holds floating-point values or int8 [tile-element]}}
+tile.kernel @"tile-element"(%a: !tile.tile<64x576xf16 from i16>) attributes {compute = f16, heads = 8 : i64} {}
 
 // -----
 
@@ -23,7 +23,7 @@ tile.kernel @"shared-rank"(%a: !tile.shared<64x576xf16, pitch = 1152>) attribute
 
 // -----
 
-// expected-error@+1 {{shared memory holds floating-point values, not 'index' [shared-element]}}
+// expected-error@+1 {{shared memory holds floating-point values or int8, not 'index' [shared-element]}}
 tile.kernel @"shared-element"(%a: !tile.shared<2x64x576xindex, pitch = 4608>) attributes {compute = f16, heads = 8 : i64} {}
 
 // -----

@@ -13,7 +13,7 @@ runs=0
 # program SOURCE STORAGE COMPUTE HEADS LATENT ROPE LAYOUT: writes a decode program.
 program() {
   local scale='' parameter='' rows='kv'
-  case $2 in e4m3 | e5m2) scale=' * kv_scale' parameter='kv_scale : f32, ' ;; esac
+  case $2 in e4m3 | e5m2 | int8) scale=' * kv_scale' parameter='kv_scale : f32, ' ;; esac
   [ "$2" = "$3" ] || rows='dequant(kv)'
   cat >"$1" <<TXT
 kernel t(q : ragged bf16[heads = $4, $5 + $6], kv : $7 $2[$5 + $6], ${parameter}sm_scale : f32)
@@ -52,7 +52,7 @@ for profile in ${PROFILES:-sm_90 sm_120}; do
     done
     for kernel in "e4m3 bf16 8 512 64 paged" "e4m3 bf16 16 512 64 paged" "e4m3 f16 32 512 64 paged" "e4m3 f16 1 512 0 paged" \
       "e4m3 f16 5 448 16 paged" "e4m3 bf16 20 320 32 paged" "bf16 f16 12 256 64 ragged" "f16 bf16 16 64 0 ragged" \
-      "f16 f16 64 512 64 paged" "e5m2 f16 8 128 32 paged" "e4m3 f16 128 512 64 ragged"; do
+      "f16 f16 64 512 64 paged" "e5m2 f16 8 128 32 paged" "int8 f16 8 512 64 paged" "int8 bf16 16 512 64 paged" "e4m3 f16 128 512 64 ragged"; do
       # shellcheck disable=SC2086
       program "$work/t.mla" $kernel
       # shellcheck disable=SC2086

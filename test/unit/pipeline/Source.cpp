@@ -4,6 +4,10 @@
 
 namespace mlac::test {
 
+bool isScaled(const std::string &storage) {
+  return storage == "e4m3" || storage == "e5m2" || storage == "int8";
+}
+
 std::string Source::text() const {
   std::string rows = storage == compute ? "kv" : "dequant(kv)";
   std::string scores = causal ? "causal(" + edit + ")" : edit;
@@ -30,12 +34,13 @@ static std::string read(const std::string &name, const std::string &storage, con
   if (storage == compute)
     return name;
   std::string rows = "dequant(" + name + ")";
-  return storage[0] == 'e' ? "(" + rows + " * " + name + "_scale)" : rows;
+  return isScaled(storage) ? "(" + rows + " * " + name + "_scale)" : rows;
 }
 
 std::string PrefillSource::text() const {
   std::string scores = "dot(q, " + read("k", keys, compute) + ") * " + factor + "sm_scale";
-  std::string scales = std::string(keys[0] == 'e' ? "k_scale : f32, " : "") + (values[0] == 'e' ? "v_scale : f32, " : "");
+  std::string scales =
+      std::string(isScaled(keys) ? "k_scale : f32, " : "") + (isScaled(values) ? "v_scale : f32, " : "");
   std::string sunk = sink.empty() ? "t" : "sink(t, " + sink + ")";
   return fmt::format(
       "kernel attention(q : ragged {}[heads = {}, {}], k : ragged {}[heads = {}, {}] align {},\n"

@@ -5,6 +5,9 @@
 
 namespace mlac::test {
 
+/// Whether a storage type is read with a scale: it has 8 bits.
+bool isScaled(const std::string &storage);
+
 /// What varies from one program to the next; `text()` declares the kernel `attention`.
 struct Source {
   int heads = 16;
@@ -21,7 +24,7 @@ struct Source {
   std::string sink;       ///< logits, if there is a sink
   bool sinkInLse = true;
 
-  bool quantised() const { return storage == "e4m3" || storage == "e5m2"; }
+  bool quantised() const { return isScaled(storage); }
   int width() const { return latent + rope; }
   std::string text() const;
 };
