@@ -3,6 +3,8 @@
 
 #include "passes/SharedLayout.h"
 
+#include <cmath>
+
 namespace mlac {
 #define GEN_PASS_DEF_PIPELINE
 #include "passes/Passes.h.inc"
@@ -49,6 +51,8 @@ public:
     probs = alloc(layout.probs);
     maxima = alloc(layout.maxima);
     stats = alloc(layout.stats);
+    factor = scalesValues() ? arith::MulFOp::create(builder, loc, source.finish.getFactor(), unshift()).getResult()
+                            : source.finish.getFactor();
     kernel->setAttr("shared_bytes", builder.getI64IntegerAttr(layout.bytes));
     SmallVector<Value> carried = buildPrologue().pack();
     if (prefetches())
@@ -105,6 +109,11 @@ private:
     tile::CommitOp::create(builder, loc);
     Value address = locate(stream.cursor);
     return {stream.stage, address, tile::AdvanceOp::create(builder, loc, stream.cursor, source.items.getPlan())};
+  }
+  /// Whether the value's columns have scales of their own, which the probabilities then take.
+  bool scalesValues() const { return shape.valuePart().isScaled(); }
+  Value unshift() {
+    return arith::ConstantOp::create(builder, loc, builder.getF32FloatAttr(std::exp2f(-float(tile::kGroupShift))));
   }
   void barrier() { tile::BarrierOp::create(builder, loc); }
   void sync() { tile::SyncOp::create(builder, loc); }
@@ -201,7 +210,11 @@ private:
       shared = maxima;
     }
     Type rowStats = maximum.getType();
-    return tile::SoftmaxOp::create(builder, at, rowStats, rowStats, rowStats, scores, probs, maximum, sum, shared);
+    bool scales = scalesValues();
+    auto number = [&](int64_t value) { return scales ? builder.getI64IntegerAttr(value) : IntegerAttr(); };
+    return tile::SoftmaxOp::create(builder, at, rowStats, rowStats, rowStats, scores, probs, maximum, sum, shared,
+                                   scales ? ring : Value(), scales ? stage : Value(), number(shape.valueColumn),
+                                   number(shape.valueWidth));
   }
 
   /// Brings the groups' results together. The last barrier lets the next item reuse the memory. Returns the next item's query,
@@ -215,14 +228,14 @@ private:
     tile::StoreStatsOp::create(builder, at, maximum, sum, stats);
     barrier();
     Value rowFactor = tile::FinishRowsOp::create(builder, at, maximum.getType(), item, finish.getPlan(),
-                                                 maximum, stats, finish.getFactor(), finish.getLse(),
+                                                 maximum, stats, factor, finish.getLse(),
                                                  finish.getSink(), finish.getBase(), finish.getSinkInLse());
     if (prefetches())
       fetched = fetchQuery(next);
     accumulator = tile::RescaleOp::create(builder, at, accumulator.getType(), accumulator, rowFactor);
     if (schedule.getGroups() > 1)
       accumulator = tile::MergeGroupsOp::create(builder, at, accumulator.getType(), accumulator, query);
-    tile::StoreResultOp::create(builder, at, item, finish.getPlan(), accumulator, shape.cache.getElementType(),
+    tile::StoreResultOp::create(builder, at, item, finish.getPlan(), accumulator, shape.valuePart().element,
                                 shape.valueWidth, finish.getOut());
     barrier();
     return fetched;
@@ -235,7 +248,7 @@ private:
   SharedLayout layout;
   OpBuilder builder;
   Location loc;
-  Value ring, query, probs, maxima, stats, item;
+  Value ring, query, probs, maxima, stats, item, factor;
 };
 
 struct Pipeline : mlac::impl::PipelineBase<Pipeline> {

@@ -131,17 +131,23 @@ def Tile_StoreMaximaOp : Tile_Op<"store_maxima", []> {
   let assemblyFormat = "$scores `to` $maxima attr-dict `:` type($scores) `to` type($maxima)";
 }
 
-def Tile_SoftmaxOp : Tile_Op<"softmax", [AllTypesMatch<["maximum", "sum", "newMaximum", "newSum", "shrink"]>]> {
+def Tile_SoftmaxOp : Tile_Op<"softmax", [AttrSizedOperandSegments, AllTypesMatch<["maximum", "sum", "newMaximum", "newSum", "shrink"]>]> {
   let summary = "one step of the online softmax; the probabilities go to shared memory in the compute type";
   let description = [{
     Every warp keeps the maximum of all rows, and of the sums its own tokens' part of its own rows. Without `maxima` the
-    group is one warp and finds the maximum by itself.
+    group is one warp and finds the maximum by itself. With `scales`, where the tile lies, the probabilities are kept once
+    for each of the value's groups of columns, times the token's scale of that group and 2^kGroupShift.
+    Rules: [softmax-scales] the value's columns have scales; [softmax-copies] there is a copy for each group and warp group.
   }];
+  let hasVerifier = 1;
   let arguments = (ins Tile_FragmentType:$scores, Tile_SharedType:$probs, Tile_FragmentType:$maximum,
-                       Tile_FragmentType:$sum, Optional<Tile_SharedType>:$maxima);
+                       Tile_FragmentType:$sum, Optional<Tile_SharedType>:$maxima, Optional<Tile_SharedType>:$scales,
+                       Optional<I32>:$stage, OptionalAttr<I64Attr>:$column, OptionalAttr<I64Attr>:$width);
   let results = (outs Tile_FragmentType:$newMaximum, Tile_FragmentType:$newSum, Tile_FragmentType:$shrink);
-  let assemblyFormat = [{ $scores `to` $probs `stats` $maximum `,` $sum (`with` $maxima^)? attr-dict
-                          `:` type($scores) `to` type($probs) `stats` type($maximum) (`with` type($maxima)^)? }];
+  let assemblyFormat = [{ $scores `to` $probs `stats` $maximum `,` $sum (`with` $maxima^)?
+                          (`scales` $scales^ `[` $stage `]` `columns` $column `+` $width)? attr-dict
+                          `:` type($scores) `to` type($probs) `stats` type($maximum) (`with` type($maxima)^)?
+                          (`scales` type($scales)^)? }];
 }
 
 def Tile_RescaleOp : Tile_Op<"rescale", [AllTypesMatch<["accumulator", "result"]>]> {

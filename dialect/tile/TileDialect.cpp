@@ -69,8 +69,8 @@ LogicalResult TileType::verify(function_ref<InFlightDiagnostic()> emitError, Arr
                                Type storage) {
   if (shape.size() != 2)
     return emitError() << "a tile has rows and columns, not " << shape.size() << " dimensions [tile-rank]";
-  if (!mla::isElement(element) || (storage && !mla::isElement(storage)))
-    return emitError() << "a tile holds floating-point values or int8 [tile-element]";
+  if (!mla::isStorage(element) || (storage && !mla::isStorage(storage)))
+    return emitError() << "a tile holds floating-point values, int8 or records [tile-element]";
   return success();
 }
 
@@ -98,9 +98,9 @@ LogicalResult SharedType::verify(function_ref<InFlightDiagnostic()> emitError, A
                                  int64_t pitch) {
   if (shape.size() != 3)
     return emitError() << "shared memory is stages x rows x columns [shared-rank]";
-  if (!mla::isElement(element))
-    return emitError() << "shared memory holds floating-point values or int8, not " << element << " [shared-element]";
-  int64_t rowBytes = shape[2] * element.getIntOrFloatBitWidth() / 8;
+  if (!mla::isStorage(element))
+    return emitError() << "shared memory holds floating-point values, int8 or records, not " << element << " [shared-element]";
+  int64_t rowBytes = mla::bytesOf(element, shape[2]);
   if (pitch < rowBytes)
     return emitError() << "rows of " << rowBytes << " bytes do not fit a pitch of " << pitch << " [shared-pitch]";
   return success();

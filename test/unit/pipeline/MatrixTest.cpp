@@ -38,9 +38,11 @@ const char *const kLayouts[] = {"paged", "ragged"};
 struct Storage {
   const char *name;
   bool scaled; // read as dequant(x) * scale
+  const char *record = nullptr; // parts of a row 80 wide, the last 64 of which are the value
 };
 
-const Storage kStorage[] = {{"bf16", false}, {"f16", false}, {"e4m3", true}, {"e5m2", true}, {"int8", true}};
+const Storage kStorage[] = {{"bf16", false}, {"f16", false}, {"e4m3", true}, {"e5m2", true}, {"int8", true},
+                            {"record", false, "rope : bf16[16]; latent : e4m3[64] scaled f32 per 32 inline"}};
 
 const char *const kCompute[] = {"f16", "bf16", "e4m3"};
 
@@ -88,6 +90,7 @@ struct Refusal {
 /// The first that holds is the one that is reported.
 const Refusal kRefusals[] = {
     {"kernel-compute", [](const Cell &c) { return c.computes("e4m3"); }},
+    {"kv-heads", [](const Cell &c) { return c.family.isPrefill() && c.storage.record; }},
     {"kv-layout",
      [](const Cell &c) { return c.family.isPrefill() && c.layout != std::string_view("ragged"); }},
     {"target-conversion", [](const Cell &c) { return c.stores("e5m2") && c.computes("bf16"); }},
@@ -104,6 +107,8 @@ const char *ruleAgainst(const Cell &cell) {
 
 std::string Cell::text() const {
   auto buffer = [&](const char *name, int width) {
+    if (storage.record)
+      return fmt::format("{} : {} record {{ {} }} align 8", name, layout, storage.record);
     std::string heads = family.isPrefill() ? fmt::format("heads = {}, ", family.kvHeads) : "";
     return fmt::format("{} : {} {}[{}{}]", name, layout, storage.name, heads, width);
   };
@@ -123,9 +128,9 @@ std::string Cell::text() const {
                      "  o   = softmax({}) @ v;\n"
                      "  lse = logsumexp(t);\n"
                      "}}\n",
-                     kHeads, prefill ? 48 : 80, buffers, storage.scaled ? "kv_scale : f32, " : "",
+                     kHeads, prefill && !storage.record ? 48 : 80, buffers, storage.scaled ? "kv_scale : f32, " : "",
                      mask.operands, kHeads, prefill ? 32 : 64, compute, rows(prefill ? "keys" : "kv"),
-                     prefill ? rows("values") : "k[0:64]", mask.scores, mask.sink ? "sink(t, sinks)" : "t");
+                     prefill ? rows("values") : storage.record ? "k[16:80]" : "k[0:64]", mask.scores, mask.sink ? "sink(t, sinks)" : "t");
 }
 
 //===-- Tests --===//
@@ -187,18 +192,17 @@ INSTANTIATE_TEST_SUITE_P(Pipeline, Matrix,
 
 /// Of what is accepted, every family with every storage format, and every mask in both kinds of kernels.
 TEST(MatrixSample, LeavesNoAxisOut) {
-  std::set<std::pair<std::string, std::string>> stored;
-  std::set<std::pair<bool, std::string>> masked;
-  for (size_t family = 0; family < std::size(kFamilies); ++family)
-    for (size_t storage = 0; storage < std::size(kStorage); ++storage)
-      forEachCell(family, storage, /*whole=*/false, [&](const Cell &cell) {
-        if (ruleAgainst(cell))
-          return;
-        stored.insert({cell.family.name, cell.storage.name});
-        masked.insert({cell.family.isPrefill(), cell.mask.name});
-      });
-  EXPECT_EQ(stored.size(), std::size(kFamilies) * std::size(kStorage));
-  EXPECT_EQ(masked.size(), 2 * std::size(kMasks));
+  std::set<std::string> axes[2]; // of the sample, and of all that is accepted
+  for (bool whole : {false, true})
+    for (size_t family = 0; family < std::size(kFamilies); ++family)
+      for (size_t storage = 0; storage < std::size(kStorage); ++storage)
+        forEachCell(family, storage, whole, [&](const Cell &cell) {
+          if (ruleAgainst(cell))
+            return;
+          axes[whole].insert(fmt::format("{} {}", cell.family.name, cell.storage.name));
+          axes[whole].insert(fmt::format("{} {}", cell.family.isPrefill() ? "prefill" : "decode", cell.mask.name));
+        });
+  EXPECT_EQ(axes[false], axes[true]);
 }
 
 } // namespace

@@ -9,10 +9,11 @@ bool isScaled(const std::string &storage) {
 }
 
 std::string Source::text() const {
-  std::string rows = storage == compute ? "kv" : "dequant(kv)";
+  std::string rows = storage == compute && record.empty() ? "kv" : "dequant(kv)";
+  std::string row = record.empty() ? fmt::format("{}[{}]", storage, width()) : "record { " + record + " }";
   std::string scores = causal ? "causal(" + edit + ")" : edit;
   std::string sunk = sink.empty() ? "t" : "sink(t, " + sink + ")";
-  return fmt::format("{}kernel attention(q : ragged {}[heads = {}, {}], kv : {} {}[{}] align {},\n"
+  return fmt::format("{}kernel attention(q : ragged {}[heads = {}, {}], kv : {} {} align {},\n"
                      "                 {}sm_scale : f32{})\n"
                      "  -> (o : ragged {}[heads = {}, {}], lse : {}) compute {}{}\n"
                      "{{\n"
@@ -20,13 +21,13 @@ std::string Source::text() const {
                      "  let s = dot(q, k) * sm_scale;\n"
                      "  let t = {};\n"
                      "  let u = {};\n"
-                     "  o   = softmax(u) @ k[0:{}];\n"
+                     "  o   = softmax(u) @ k[{}:{}];\n"
                      "  lse = logsumexp({});\n"
                      "}}\n",
-                     before, query, heads, width(), layout, storage, width(), align,
+                     before, query, heads, width(), layout, row, align,
                      quantised() ? "kv_scale : f32, " : "", operands.empty() ? "" : ", " + operands, out,
                      heads, latent, lse, compute, hints.empty() ? "" : " hint " + hints, rows,
-                     quantised() ? " * kv_scale" : "", scores, sunk, latent, sinkInLse ? "u" : "t");
+                     quantised() ? " * kv_scale" : "", scores, sunk, valueBegin, valueBegin + latent, sinkInLse ? "u" : "t");
 }
 
 /// How stored rows are read: as they are, converted, or with the scale that 8-bit storage has.
