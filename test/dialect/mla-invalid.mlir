@@ -44,8 +44,8 @@ mla.kernel @"rows-element"(%a: !mla.rows<576xi32>) attributes {compute = f16} {}
 
 // -----
 
-// expected-error@+1 {{a record has 0 parts; 1 to 8 [record-parts]}}
-mla.kernel @"record-parts"(%a: !mla.buffer<paged, 16x!mla.record<>>) attributes {compute = f16} {}
+// expected-error@+1 {{a record has 9 parts; 1 to 8 [record-parts]}}
+mla.kernel @"record-parts"(%a: !mla.buffer<paged, 144x!mla.record<<"p0" : i8[16]>, <"p1" : i8[16]>, <"p2" : i8[16]>, <"p3" : i8[16]>, <"p4" : i8[16]>, <"p5" : i8[16]>, <"p6" : i8[16]>, <"p7" : i8[16]>, <"p8" : i8[16]>>>) attributes {compute = f16} {}
 
 // -----
 
