@@ -26,6 +26,8 @@ std::string storageName(Type type) {
     return "e5m2";
   if (type.isInteger(8))
     return "int8";
+  if (isa<mla::RecordType>(type))
+    return "record";
   std::string text;
   llvm::raw_string_ostream(text) << type;
   return text;
