@@ -50,6 +50,26 @@ static ::mla::Role roleOf(StringRef name, mlir::mla::BufferType type, Dictionary
   return type.getElementType().isF32() && type.getWidth() == 1 ? ::mla::Role::lse : ::mla::Role::output;
 }
 
+/// What a row is stored as, and as how many: columns of one type, or the bytes of a record.
+static void describeStorage(mlir::mla::BufferType type, ::mla::Operand &operand) {
+  auto record = dyn_cast<mlir::mla::RecordType>(type.getElementType());
+  if (!record) {
+    operand.dtype = dtypeOf(type.getElementType());
+    operand.shape.assign(type.getShape().begin(), type.getShape().end());
+    return;
+  }
+  operand.dtype = ::mla::DType::u8;
+  operand.shape = {record.getBytes()};
+  for (mlir::mla::PartAttr part : record.getParts()) {
+    StringRef format = mlir::mla::stringifyScaleFormat(part.getFormat());
+    operand.record.push_back({.name = part.getName().str(),
+                              .dtype = dtypeOf(part.getElementType()),
+                              .width = part.getWidth(),
+                              .scale = *::mla::parseScaleFormat({format.data(), format.size()}),
+                              .group = part.getGroup()});
+  }
+}
+
 static ::mla::Operand describeOperand(ArrayAttr pair, DictionaryAttr info) {
   ::mla::Operand operand;
   auto name = cast<StringAttr>(pair[0]).getValue();
@@ -69,10 +89,8 @@ static ::mla::Operand describeOperand(ArrayAttr pair, DictionaryAttr info) {
     return operand;
   }
   operand.role = roleOf(name, type, info);
-  operand.layout =
-      type.getLayout() == mlir::mla::Layout::paged ? ::mla::Layout::paged : ::mla::Layout::ragged;
-  operand.dtype = dtypeOf(type.getElementType());
-  operand.shape.assign(type.getShape().begin(), type.getShape().end());
+  operand.layout = type.getLayout() == mlir::mla::Layout::paged ? ::mla::Layout::paged : ::mla::Layout::ragged;
+  describeStorage(type, operand);
   if (operand.role == ::mla::Role::lse)
     operand.shape.pop_back(); // a f32 a head
   operand.alignment = alignmentOf(operand.role, type);
@@ -173,10 +191,8 @@ static ::mla::Operand describeRow(StringRef name, mlir::mla::BufferType type) {
   ::mla::Operand operand;
   operand.name = name.str();
   operand.role = ::mla::Role::cache;
-  operand.layout =
-      type.getLayout() == mlir::mla::Layout::paged ? ::mla::Layout::paged : ::mla::Layout::ragged;
-  operand.dtype = dtypeOf(type.getElementType());
-  operand.shape.assign(type.getShape().begin(), type.getShape().end());
+  operand.layout = type.getLayout() == mlir::mla::Layout::paged ? ::mla::Layout::paged : ::mla::Layout::ragged;
+  describeStorage(type, operand);
   operand.alignment = int(type.getAlign());
   return operand;
 }

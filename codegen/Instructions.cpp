@@ -27,6 +27,7 @@ int bitsOf(Element element) {
   switch (element) {
   case Element::E4M3:
   case Element::E5M2:
+  case Element::Int8:
     return 8;
   case Element::F16:
   case Element::BF16:
@@ -38,7 +39,7 @@ int bitsOf(Element element) {
 }
 
 std::string_view nameOf(Element element) {
-  constexpr std::array<std::string_view, 5> names{"f16", "bf16", "e4m3", "e5m2", "f32"};
+  constexpr std::array<std::string_view, 6> names{"f16", "bf16", "e4m3", "e5m2", "int8", "f32"};
   return names[size_t(element)];
 }
 
@@ -64,6 +65,8 @@ static constexpr ConversionRow kConversions[] = {
     {Element::E4M3, Element::F16, Conversion::Fp8ToF16, 1},
     {Element::E5M2, Element::F16, Conversion::Fp8ToF16, 1},
     {Element::E4M3, Element::BF16, Conversion::E4M3ToBF16, 2.5, 120},
+    {Element::Int8, Element::F16, Conversion::Int8ToFloat, 2.5},
+    {Element::Int8, Element::BF16, Conversion::Int8ToFloat, 3.5},
     {Element::BF16, Element::F16, Conversion::ThroughF32, 3},
     {Element::F16, Element::BF16, Conversion::ThroughF32, 3},
 };

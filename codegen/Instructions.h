@@ -36,7 +36,7 @@ const Instruction *findInstruction(std::string_view intrinsic);
 std::span<const Instruction> allInstructions();
 
 /// Element types as the table names them.
-enum class Element : uint8_t { F16, BF16, E4M3, E5M2, F32 };
+enum class Element : uint8_t { F16, BF16, E4M3, E5M2, Int8, F32 };
 int bitsOf(Element element);
 std::string_view nameOf(Element element);
 
@@ -52,10 +52,11 @@ const MmaRow *findMma(Element operand, const Target &target, int ptx);
 
 /// How one 32-bit register of stored values becomes registers of compute pairs.
 enum class Conversion : uint8_t {
-  None,       // storage is the compute type
-  Fp8ToF16,   // one cvt a pair
-  E4M3ToBF16, // move the bits to a bf16 2^120 too small: exact; NaN codes are found by the scan of the key
-  ThroughF32, // f16 <-> bf16: unpack to f32, pack
+  None,        // storage is the compute type
+  Fp8ToF16,    // one cvt a pair
+  E4M3ToBF16,  // move the bits to a bf16 2^120 too small: exact; NaN codes are found by the scan of the key
+  Int8ToFloat, // its bits in the mantissa of a larger number, which is then subtracted; exact
+  ThroughF32,  // f16 <-> bf16: unpack to f32, pack
 };
 struct ConversionRow {
   Element storage, compute;

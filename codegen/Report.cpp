@@ -40,10 +40,18 @@ static KernelShape scheduledShape(tile::KernelOp kernel) {
 
 static std::string nameOfType(Type type) { return std::string(nameOf(elementOf(type))); }
 
+/// What a row is stored as; of a record, its parts.
+static std::string nameOfStorage(mlir::mla::BufferType buffer) {
+  std::string names;
+  for (const mlir::mla::StoredPart &part : mlir::mla::partsOf(buffer.getElementType(), buffer.getWidth()))
+    names += (names.empty() ? "" : ", ") + nameOfType(part.element);
+  return names;
+}
+
 static ScheduledFacts factsOf(tile::KernelOp kernel, tile::ScheduleAttr schedule) {
   KernelShape shape = scheduledShape(kernel);
   ScheduledFacts facts;
-  facts.storage = nameOfType(shape.cache.getElementType());
+  facts.storage = nameOfStorage(shape.cache);
   facts.bytesPerToken = shape.cache.getTokenBytes();
   facts.tile = {{"rows", schedule.getRows()},     {"tokens", schedule.getTokens()},
                 {"stages", schedule.getStages()}, {"groups", schedule.getGroups()},

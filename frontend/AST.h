@@ -6,6 +6,7 @@
 #include "llvm/ADT/SmallVector.h"
 
 #include <deque>
+#include <optional>
 
 namespace mlac {
 
@@ -55,7 +56,18 @@ struct Expr {
   llvm::SMLoc begin() const { return kind == Slice || kind == Binary ? operands[0]->begin() : loc; }
 };
 
-/// `layout storage[dims] align n`, `f32[heads]`, or a single word: `f32`, `log2`, `ln`.
+/// A part of a record: `name : storage[width] scaled format per group inline`.
+struct PartSpec {
+  Identifier name, storage;
+  Expr *width = nullptr;
+  Identifier format; // of the scales; empty if there are none
+  bool pow2 = false; // f32 scales of which the exponent counts
+  Expr *group = nullptr;
+
+  bool isScaled() const { return !format.text.empty(); }
+};
+
+/// `layout storage[dims] align n`, `layout record { parts } align n`, `f32[heads]`, or a single word: `f32`, `log2`, `ln`.
 struct TypeSpec {
   struct Dim {
     Identifier name; // empty if the dim has none
@@ -65,6 +77,7 @@ struct TypeSpec {
   Identifier layout; // or the single word
   Identifier storage;
   llvm::SmallVector<Dim, 2> dims;
+  std::optional<llvm::SmallVector<PartSpec, 0>> parts; // of a record
   Expr *align = nullptr;
 
   bool isBuffer() const { return !storage.text.empty(); }
@@ -96,7 +109,14 @@ struct ParamDecl : Decl {
   // Filled in by the checker.
   ValueType type; // Stored, Scalar or Invalid
   mlir::mla::Layout layout = mlir::mla::Layout::ragged;
+  llvm::SmallVector<RecordPart, 0> record; // if its rows are records
   int64_t align = 16;
+
+  /// Whether what is read means nothing without a scale beside it.
+  bool needsScale() const {
+    return isEightBit(type.element) ||
+           llvm::any_of(record, [](const RecordPart &part) { return part.needsScale(); });
+  }
 
   ParamDecl(Identifier name, unsigned index, TypeSpec spec)
       : Decl(Param, name), index(index), spec(std::move(spec)) {}

@@ -13,8 +13,20 @@ SmallVector<int64_t> KernelBuilder::shapeOf(const ValueType &type) {
   return type.heads ? SmallVector<int64_t>{type.heads, type.width} : SmallVector<int64_t>{type.width};
 }
 
+mlir::Type KernelBuilder::recordOf(const ParamDecl &param) {
+  SmallVector<mla::PartAttr> parts;
+  for (const RecordPart &part : param.record)
+    parts.push_back(mla::PartAttr::get(context, part.name, toMLIR(part.storage, context), part.width, part.format,
+                                       part.group));
+  return mla::RecordType::get(context, parts);
+}
+
+mlir::Type KernelBuilder::elementOf(const ValueType &type) {
+  return type.element == Dtype::Record ? recordOf(*type.buffer) : toMLIR(type.element, context);
+}
+
 mlir::Type KernelBuilder::rowsType(const ValueType &type) {
-  return mla::RowsType::get(context, shapeOf(type), toMLIR(type.element, context));
+  return mla::RowsType::get(context, shapeOf(type), elementOf(type));
 }
 
 mlir::Type KernelBuilder::typeOf(const ParamDecl &param) {
@@ -22,8 +34,7 @@ mlir::Type KernelBuilder::typeOf(const ParamDecl &param) {
     return builder.getF32Type();
   if (param.type.kind == ValueType::HeadValues)
     return mla::HeadValuesType::get(context, param.type.heads);
-  return mla::BufferType::get(context, param.layout, shapeOf(param.type), toMLIR(param.type.element, context),
-                              param.align);
+  return mla::BufferType::get(context, param.layout, shapeOf(param.type), elementOf(param.type), param.align);
 }
 
 mlir::Type KernelBuilder::typeOf(const ResultDecl &result) {

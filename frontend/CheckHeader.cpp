@@ -10,7 +10,7 @@ using mlir::mla::Layout;
 static constexpr int64_t kMostHeads = 128;
 static constexpr int64_t kWidestRow = 65536;
 static constexpr int64_t kLargestHint = 65536;
-static constexpr Dtype kInputs[] = {Dtype::E4M3, Dtype::E5M2, Dtype::BF16, Dtype::F16};
+static constexpr Dtype kInputs[] = {Dtype::E4M3, Dtype::E5M2, Dtype::Int8, Dtype::BF16, Dtype::F16};
 static constexpr Dtype kOutputs[] = {Dtype::BF16, Dtype::F16, Dtype::F32};
 static constexpr Dtype kCached[] = {Dtype::E4M3, Dtype::E5M2, Dtype::Int8, Dtype::BF16, Dtype::F16};
 static constexpr StringRef kHints[] = {"rows",   "tokens",      "stages",    "query_tokens",
@@ -34,10 +34,10 @@ void HeaderChecker::check(KernelDecl &kernel) {
 
 void HeaderChecker::checkBufferParam(ParamDecl &param) {
   std::optional<Layout> layout = layoutOf(param.spec);
-  std::optional<Dtype> storage = storageOf(param.spec, kInputs, "an input");
-  auto shape = rowShapeOf(param.spec);
+  std::optional<Dtype> storage = param.spec.parts ? recordOf(param) : storageOf(param.spec.storage, kInputs, "an input");
+  auto shape = param.spec.parts ? widthOf(param.record) : rowShapeOf(param.spec);
   std::optional<int64_t> align = alignOf(param.spec);
-  if (!layout || !storage || !shape || !align)
+  if (!layout || !storage || !shape || !align || !checkRecordAlign(param, *align))
     return;
   param.layout = *layout;
   param.align = *align;
@@ -85,9 +85,9 @@ void HeaderChecker::checkResult(ResultDecl &result) {
     if (result.layout != Layout::ragged && !result.isCache())
       diagnostics.error(result.spec.layout.loc, "result-layout", "a result cannot be " + word)
           .fix("results are ragged, a row for each query token, or a cache that is written into, paged");
-    std::optional<Dtype> storage = result.isCache() ? storageOf(result.spec, kCached, "a cache")
-                                                    : storageOf(result.spec, kOutputs, "a result");
-    auto shape = rowShapeOf(result.spec);
+    std::optional<Dtype> storage = result.isCache() ? storageOf(result.spec.storage, kCached, "a cache")
+                                                    : storageOf(result.spec.storage, kOutputs, "a result");
+    auto shape = result.spec.parts ? std::nullopt : rowShapeOf(result.spec);
     std::optional<int64_t> align = alignOf(result.spec);
     if (!layout || !storage || !shape || !align)
       return;
@@ -110,16 +110,17 @@ std::optional<Layout> HeaderChecker::layoutOf(const TypeSpec &spec) {
   return layout;
 }
 
-std::optional<Dtype> HeaderChecker::storageOf(const TypeSpec &spec, ArrayRef<Dtype> allowed, StringRef role) {
-  std::optional<Dtype> dtype = parseDtype(spec.storage.text);
+std::optional<Dtype> HeaderChecker::storageOf(const Identifier &storage, ArrayRef<Dtype> allowed,
+                                              StringRef role) {
+  std::optional<Dtype> dtype = parseDtype(storage.text);
   if (dtype && is_contained(allowed, *dtype))
     return dtype;
   SmallVector<StringRef> names;
   for (Dtype candidate : allowed)
     names.push_back(spell(candidate));
   diagnostics
-      .error(spec.storage.loc, "storage-type", "'" + spec.storage.text + "' is not a storage type of " + role)
-      .fix(dtype ? "it is " + listNames(names) : suggestName(spec.storage.text, names));
+      .error(storage.loc, "storage-type", "'" + storage.text + "' is not a storage type of " + role)
+      .fix(dtype ? "it is " + listNames(names) : suggestName(storage.text, names));
   return std::nullopt;
 }
 

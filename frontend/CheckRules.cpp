@@ -108,7 +108,7 @@ bool BodyChecker::checkStorage(const Expr &operand, StringRef role, StringRef ru
 /// The values of 8-bit storage mean nothing without their scale, so that one is always written.
 bool BodyChecker::checkQuantisedScale(const Expr &operand) {
   const ValueType &type = operand.type;
-  if (!type.dequantised || type.scaled || !isEightBit(type.buffer->type.element))
+  if (!type.dequantised || type.scaled || !type.buffer->needsScale())
     return true;
   StringRef name = type.buffer->name.text;
   diagnostics

@@ -32,7 +32,7 @@ bool BodyChecker::checkSource(const Expr &rows) {
   };
   if (buffer->layout != Layout::ragged || buffer->type.heads)
     return refuse("new rows are read from ragged buffers without heads", "declare it as ragged bf16[512]");
-  if (isEightBit(buffer->type.element))
+  if (isEightBit(buffer->type.element) || buffer->type.element == Dtype::Record)
     return refuse(spell(buffer->type.element) + " values are already quantised", "new rows are bf16 or f16");
   if (rows.type.width != buffer->type.width)
     return refuse("columns of a buffer cannot be written", "write whole rows; strides may skip what lies between them");

@@ -32,10 +32,21 @@ private:
 
   // Parts of a buffer type; empty after an error.
   std::optional<mlir::mla::Layout> layoutOf(const TypeSpec &spec);
-  std::optional<Dtype> storageOf(const TypeSpec &spec, llvm::ArrayRef<Dtype> allowed, llvm::StringRef role);
+  std::optional<Dtype> storageOf(const Identifier &storage, llvm::ArrayRef<Dtype> allowed, llvm::StringRef role);
   std::optional<int64_t> alignOf(const TypeSpec &spec);
   std::optional<std::pair<int64_t, int64_t>> rowShapeOf(const TypeSpec &spec);
   bool checkDimName(const TypeSpec &spec, size_t index);
+
+  // Records: CheckRecord.cpp.
+  std::optional<Dtype> recordOf(ParamDecl &param);
+  std::optional<RecordPart> partOf(const PartSpec &spec);
+  std::optional<int64_t> partWidthOf(const PartSpec &spec);
+  bool checkScales(const PartSpec &spec, RecordPart &part);
+  bool checkGroup(const PartSpec &spec, RecordPart &part);
+  bool checkPartNames(llvm::ArrayRef<PartSpec> parts);
+  bool checkOffsets(const ParamDecl &param);
+  bool checkRecordAlign(const ParamDecl &param, int64_t align);
+  static std::optional<std::pair<int64_t, int64_t>> widthOf(llvm::ArrayRef<RecordPart> parts);
 
   Constants &constants;
   Diagnostics &diagnostics;

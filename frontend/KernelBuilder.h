@@ -24,6 +24,8 @@ private:
   // Types.
   mlir::Type typeOf(const ParamDecl &param);
   mlir::Type typeOf(const ResultDecl &result);
+  mlir::Type elementOf(const ValueType &type);
+  mlir::Type recordOf(const ParamDecl &param);
   mlir::Type rowsType(const ValueType &type);
   llvm::SmallVector<int64_t> shapeOf(const ValueType &type);
   mlir::ArrayAttr nameAttrs(llvm::ArrayRef<llvm::StringRef> names);

@@ -102,8 +102,12 @@ void Parser::skipToFileItem() {
 }
 
 void Parser::skipHeader() {
-  while (!atFileItem() && !token.isSymbol('{') && !tooMany())
+  while (!atFileItem() && !token.isSymbol('{') && !tooMany()) {
+    bool record = token.isName("record");
     advance();
+    if (record && token.isSymbol('{')) // is not the body
+      advance();
+  }
 }
 
 void Parser::skipStatement() {
@@ -258,13 +262,48 @@ bool Parser::parseType(TypeSpec &spec) {
   }
   if (token.kind != Token::Name || token.isKeyword())
     return true;
-  if (!expectName(spec.storage, "the storage type") || !parseDims(spec))
+  if (!expectName(spec.storage, "the storage type"))
     return false;
+  bool isRecord = spec.storage.text == "record" && token.isSymbol('{');
+  return (isRecord ? parseRecord(spec) : parseDims(spec)) && parseAlign(spec);
+}
+
+bool Parser::parseAlign(TypeSpec &spec) {
   if (!token.isName("align"))
     return true;
   advance();
   spec.align = parseExpr();
   return spec.align != nullptr;
+}
+
+/// `{ latent : e4m3[512] scaled f32 per 128 inline; rope : bf16[64] }`
+bool Parser::parseRecord(TypeSpec &spec) {
+  spec.parts.emplace();
+  advance();
+  while (!token.isSymbol('}')) {
+    if (!parsePart(spec.parts->emplace_back()))
+      return false;
+    if (!consumeSymbol(';'))
+      break;
+  }
+  return token.isSymbol('}') ? expectSymbol('}') : expected("';' or '}'");
+}
+
+bool Parser::parsePart(PartSpec &part) {
+  if (!expectName(part.name, "a part's name") || !expectSymbol(':') ||
+      !expectName(part.storage, "the part's storage type") || !expectSymbol('[') || !(part.width = parseExpr()) ||
+      !expectSymbol(']'))
+    return false;
+  return !token.isName("scaled") || parseScales(part);
+}
+
+bool Parser::parseScales(PartSpec &part) {
+  advance();
+  if (!expectName(part.format, "the type of the scales"))
+    return false;
+  if ((part.pow2 = token.isName("pow2")))
+    advance();
+  return expectKeyword("per") && (part.group = parseExpr()) && expectKeyword("inline");
 }
 
 bool Parser::parseDims(TypeSpec &spec) {

@@ -46,6 +46,10 @@ private:
   bool parseCompute(KernelDecl &kernel);
   bool parseHints(KernelDecl &kernel);
   bool parseType(TypeSpec &spec);
+  bool parseAlign(TypeSpec &spec);
+  bool parseRecord(TypeSpec &spec);
+  bool parsePart(PartSpec &part);
+  bool parseScales(PartSpec &part);
   bool parseDims(TypeSpec &spec);
   bool parseDim(TypeSpec &spec);
 

@@ -31,6 +31,8 @@ StringRef mlac::spell(Dtype dtype) {
     return "f16";
   case Dtype::F32:
     return "f32";
+  case Dtype::Record:
+    return "record";
   }
   llvm_unreachable("every dtype is listed");
 }
@@ -49,12 +51,19 @@ mlir::Type mlac::toMLIR(Dtype dtype, mlir::MLIRContext *context) {
     return mlir::Float16Type::get(context);
   case Dtype::F32:
     return mlir::Float32Type::get(context);
+  case Dtype::Record:
+    break; // is of its parts: KernelBuilder knows them
   }
   llvm_unreachable("every dtype is listed");
 }
 
 bool mlac::isEightBit(Dtype dtype) {
   return dtype == Dtype::E4M3 || dtype == Dtype::E5M2 || dtype == Dtype::Int8;
+}
+
+int64_t RecordPart::bytes() const {
+  int64_t values = width * (isEightBit(storage) ? 1 : 2);
+  return values + (group ? width / group * mlir::mla::bytesOf(format) : 0);
 }
 
 Scale Scale::operator*(const Scale &other) const {

@@ -12,13 +12,25 @@ namespace mlac {
 
 struct ParamDecl;
 
-enum class Dtype { E4M3, E5M2, Int8, BF16, F16, F32 };
+enum class Dtype { E4M3, E5M2, Int8, BF16, F16, F32, Record };
 
 /// The dtype with this name in the language, if there is one.
 std::optional<Dtype> parseDtype(llvm::StringRef name);
 llvm::StringRef spell(Dtype dtype);
 mlir::Type toMLIR(Dtype dtype, mlir::MLIRContext *context);
 bool isEightBit(Dtype dtype);
+
+/// A part of a record: columns that are stored alike, perhaps with a scale for each group of them.
+struct RecordPart {
+  llvm::StringRef name;
+  Dtype storage;
+  int64_t width;
+  mlir::mla::ScaleFormat format = mlir::mla::ScaleFormat::none;
+  int64_t group = 0;
+
+  bool needsScale() const { return isEightBit(storage) && format == mlir::mla::ScaleFormat::none; }
+  int64_t bytes() const;
+};
 
 /// A product of numbers and f32 parameters, in an order that makes equal products compare equal.
 struct Scale {

@@ -27,7 +27,7 @@ bool changesElements(Type from, Type to) {
     return false;
   if (isa<IntegerType>(from) && isa<IntegerType>(to))
     return from.getIntOrFloatBitWidth() <= 8 && to.getIntOrFloatBitWidth() > from.getIntOrFloatBitWidth();
-  return from.isIntOrFloat() && to.isIntOrFloat();
+  return (from.isIntOrFloat() || isa<mla::RecordType>(from)) && to.isIntOrFloat();
 }
 
 BufferFlow::BufferFlow(ModuleOp module, int64_t threshold)

@@ -38,6 +38,8 @@ static std::string describeTraffic(const BufferTraffic &traffic, int64_t layers,
 
 /// As a diagnostic prints it.
 static std::string quoted(Type type) {
+  if (isa<mla::RecordType>(type))
+    return "'record'";
   std::string text;
   llvm::raw_string_ostream(text) << '\'' << type << '\'';
   return text;

@@ -1,6 +1,8 @@
 // Cycles and registers of a schedule.
 #include "passes/CostModel.h"
 
+#include "codegen/FragmentLayout.h"
+
 #include <algorithm>
 
 using namespace mlir;
@@ -12,6 +14,8 @@ Element elementOf(Type type) {
     return Element::E4M3;
   if (isa<Float8E5M2Type>(type))
     return Element::E5M2;
+  if (type.isInteger(8))
+    return Element::Int8;
   if (type.isBF16())
     return Element::BF16;
   return type.isF16() ? Element::F16 : Element::F32;
@@ -49,7 +53,8 @@ namespace {
 
 /// Counts for one of the plan's KV tiles, over all warps of a block.
 struct TileWork {
-  double keyPairs, valuePairs;            // warp-wide conversions of two elements a lane
+  double valuePairs;                      // warp-wide loads of two elements a lane
+  double conversions;                     // instructions
   double products;                        // matrix instructions
   double keyBytes, queryBytes, valueBytes, probBytes, copyBytes; // through shared memory
   double softmax;                         // instructions
@@ -57,19 +62,32 @@ struct TileWork {
   TileWork(const KernelShape &shape, tile::ScheduleAttr schedule) {
     double tokens = double(schedule.getBlockTokens()), rows = double(schedule.getRows());
     double width = double(shape.rowWidth()), valueWidth = double(shape.valueWidth);
-    double stored = shape.cache.getElementType().getIntOrFloatBitWidth() / 8.0, rowWarps = double(schedule.getRowWarps());
-    double warps = double(schedule.getWarps());
-    keyPairs = tokens * width * rowWarps / 64;
+    double rowWarps = double(schedule.getRowWarps()), warps = double(schedule.getWarps());
+    mla::StoredPart valuePart = shape.valuePart();
+    double copies = double(shape.valueGroups());
     valuePairs = tokens * valueWidth / 64;
+    conversions = valuePairs * perPair(valuePart.element, shape.compute);
+    double groups = 0; // of a token that have a scale
+    for (const mla::StoredPart &part : mla::partsOf(shape.cache.getElementType(), shape.rowWidth())) {
+      conversions += tokens * double(part.width) * rowWarps / 64 * perPair(part.element, shape.compute);
+      groups += part.isScaled() ? double(part.getGroups()) : 0;
+    }
     products = tokens / 16 * rows / 8 * (width + valueWidth) / 16;
-    copyBytes = tokens * width * stored;
+    copyBytes = tokens * double(shape.cache.getTokenBytes());
     keyBytes = copyBytes * rowWarps;
-    valueBytes = tokens * valueWidth * stored;
+    valueBytes = tokens * double(mla::bytesOf(valuePart.element, shape.valueWidth));
     // A warp reads its rows of the query once for all tokens that it scores.
     queryBytes = tokens / double(schedule.getTokensPerWarp()) * rows * width * 2;
-    probBytes = tokens * rows * 2 * double(1 + schedule.getWarpsPerGroup());
+    probBytes = tokens * rows * 2 * (copies + std::max(copies, double(schedule.getWarpsPerGroup())));
     double scores = double(schedule.getTokensPerWarp() * schedule.getRowsPerWarp()) / 32;
     softmax = warps * (double(12 + shape.editInstructions) * scores + 3 * rows + 150);
+    if (groups > 0) // a product with each scale, for the scores and, rounded and stored, for the values
+      softmax += warps * scores * (groups + 2 * copies);
+  }
+
+  static double perPair(Type storage, Type compute) {
+    const ConversionRow *row = findConversion(elementOf(storage), elementOf(compute));
+    return row ? row->instructionsPerPair : 0;
   }
 
   double sharedBytes() const { return keyBytes + queryBytes + valueBytes + probBytes + copyBytes; }
@@ -79,10 +97,9 @@ struct TileWork {
 
 TileCost costOfTile(const KernelShape &shape, tile::ScheduleAttr schedule, const Profile &profile) {
   TileWork work(shape, schedule);
-  const ConversionRow *conversion = findConversion(elementOf(shape.cache.getElementType()), elementOf(shape.compute));
-  double perPair = conversion ? conversion->instructionsPerPair : 0;
-  double conversions = (work.keyPairs + work.valuePairs) * perPair;
-  bool permutes = conversion && conversion->how == Conversion::Fp8ToF16; // transposed bytes, before they are converted
+  double conversions = work.conversions;
+  FragmentLayout layout(elementOf(shape.valuePart().element), elementOf(shape.compute));
+  bool permutes = layout.pairOrder() == PairOrder::Quads; // transposed bytes, before they are converted
   TileCost cost{};
   cost.memory = memoryCycles(shape, schedule, profile);
   cost.matrix = 4096 * work.products / (profile.mmaFlops / double(profile.multiprocessors) / profile.clock);
@@ -102,9 +119,12 @@ int64_t estimateRegisters(const KernelShape &shape, tile::ScheduleAttr schedule)
   int64_t stats = rowTiles * 2 * 3, stream = std::max<int64_t>(12, (schedule.getRowsPerCopyWarp() + 7) / 8 * 5);
   // Operands under way, loop state: what ptxas 13.0 was seen to need beyond the above, so that no schedule of more than one
   // warp spills.
-  bool bytes = shape.cache.getElementType().getIntOrFloatBitWidth() == 8;
+  mla::StoredPart value = shape.valuePart();
+  bool bytes = value.element.getIntOrFloatBitWidth() == 8;
   int64_t rest = !bytes ? 95 : shape.compute.isBF16() ? 96 + schedule.getRows() / 2 : 56;
-  return accumulator + scores + stats + stream + rest;
+  // The sums of a group beside those of all, and what finds the scales and the copies of the probabilities.
+  int64_t scales = value.isScaled() ? scores + (shape.compute.isBF16() ? 8 : 32) : 0;
+  return accumulator + scores + stats + stream + rest + scales;
 }
 
 } // namespace mlac

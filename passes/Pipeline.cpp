@@ -4,6 +4,8 @@
 #include "passes/CostModel.h"
 #include "passes/SharedLayout.h"
 
+#include <cmath>
+
 namespace mlac {
 #define GEN_PASS_DEF_PIPELINE
 #include "passes/Passes.h.inc"
@@ -58,6 +60,7 @@ public:
     if (sharesRows())
       shrinks = alloc(layout.shrinks);
     stats = alloc(layout.stats);
+    factor = times(source.finish.getFactor(), lift().restoreOut - (scalesValues() ? int(tile::kGroupShift) : 0));
     kernel->setAttr("shared_bytes", builder.getI64IntegerAttr(layout.bytes));
     SmallVector<Value> carried = buildPrologue().pack();
     if (prefetches())
@@ -85,7 +88,7 @@ private:
   /// item begins.
   static constexpr int64_t kMostFetched = 48;
   /// Probabilities are at most 2^this beyond their lift: every compute type holds them, and accumulators are
-  /// rescaled hardly ever after an item's first tiles.
+  /// rescaled hardly ever after an item's first tiles. Those that take scales have no room to spare in f16.
   static constexpr int64_t kHeadroom = 8;
 
   //===-- Short names --===//
@@ -122,6 +125,8 @@ private:
     return {stream.stage, address,
             tile::AdvanceOp::create(builder, loc, stream.cursor, source.items.getPlan())};
   }
+  /// Whether the value's columns have scales of their own, which the probabilities then take.
+  bool scalesValues() const { return shape.valuePart().isScaled(); }
   void barrier() { tile::BarrierOp::create(builder, loc); }
   void sync() { tile::SyncOp::create(builder, loc); }
   tile::FragmentType fragment(tile::Role role, int64_t m, int64_t n) {
@@ -241,8 +246,11 @@ private:
       shared = maxima;
     }
     Type rowStats = reference.getType();
-    return tile::SoftmaxOp::create(builder, at, rowStats, rowStats, rowStats, scores, probs, reference, sum,
-                                   shared, lift().probs, kHeadroom);
+    bool scales = scalesValues();
+    auto number = [&](int64_t value) { return scales ? builder.getI64IntegerAttr(value) : IntegerAttr(); };
+    return tile::SoftmaxOp::create(builder, at, rowStats, rowStats, rowStats, scores, probs, reference, sum, shared,
+                                   scales ? ring : Value(), scales ? stage : Value(), number(shape.valueColumn),
+                                   number(shape.valueWidth), lift().probs, scales ? 0 : kHeadroom);
   }
 
   /// Brings the groups' results together. The last barrier lets the next item reuse the memory. Returns the
@@ -258,15 +266,14 @@ private:
     barrier();
     Value rowFactor = tile::FinishRowsOp::create(
         builder, at, fragment(tile::Role::stats, 1, schedule.getRows()), item, finish.getPlan(), stats,
-        times(finish.getFactor(), lift().restoreOut), finish.getLse(), finish.getSink(), finish.getBase(),
-        finish.getSinkInLse());
+        factor, finish.getLse(), finish.getSink(), finish.getBase(), finish.getSinkInLse());
     if (prefetches())
       fetched = fetchQuery(next);
     accumulator = tile::RescaleOp::create(builder, at, accumulator.getType(), accumulator, rowFactor);
     if (schedule.getGroups() > 1)
       accumulator = tile::MergeGroupsOp::create(builder, at, accumulator.getType(), accumulator, query);
-    tile::StoreResultOp::create(builder, at, item, finish.getPlan(), accumulator,
-                                shape.cache.getElementType(), shape.valueWidth, finish.getOut());
+    tile::StoreResultOp::create(builder, at, item, finish.getPlan(), accumulator, shape.valuePart().element,
+                                shape.valueWidth, finish.getOut());
     barrier();
     return fetched;
   }
@@ -278,7 +285,7 @@ private:
   SharedLayout layout;
   OpBuilder builder;
   Location loc;
-  Value ring, query, probs, maxima, shrinks, stats, item;
+  Value ring, query, probs, maxima, shrinks, stats, item, factor;
 };
 
 struct Pipeline : mlac::impl::PipelineBase<Pipeline> {

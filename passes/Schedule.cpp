@@ -71,7 +71,10 @@ struct Schedule : mlac::impl::ScheduleBase<Schedule> {
 
   LogicalResult schedule(tile::KernelOp kernel) {
     KernelShape shape = shapeOf(kernel);
-    if (failed(checkInstructions(kernel, shape.cache.getElementType(), choice)))
+    SmallVector<Type> stored;
+    for (const mla::StoredPart &part : mla::partsOf(shape.cache.getElementType(), shape.rowWidth()))
+      stored.push_back(part.element);
+    if (failed(checkInstructions(kernel, stored, choice)))
       return failure();
     SmallVector<Candidate> all = enumerate(kernel, shape), fitting;
     llvm::copy_if(all, std::back_inserter(fitting),

@@ -23,6 +23,15 @@ KernelShape shapeOf(tile::KernelOp kernel) {
   return shape;
 }
 
+mla::StoredPart KernelShape::valuePart() const {
+  return mla::partOf(cache.getElementType(), rowWidth(), valueColumn, valueColumn + valueWidth);
+}
+
+int64_t KernelShape::valueGroups() const {
+  mla::StoredPart part = valuePart();
+  return part.isScaled() ? (valueWidth + part.group - 1) / part.group : 1;
+}
+
 int64_t conflictFreePitch(int64_t rowBytes) {
   int64_t units = (rowBytes + 15) / 16;
   return 16 * (units | 1);
@@ -49,11 +58,10 @@ SharedLayout layoutShared(const KernelShape &shape, tile::ScheduleAttr schedule)
     return allocation;
   };
   SharedLayout layout{};
-  layout.ring = place("kv", {groups * schedule.getStages(), tokens, shape.rowWidth()},
-                      shape.cache.getElementType(), conflictFreePitch(shape.cache.getTokenBytes()));
-  layout.query =
-      place("query", {1, rows, shape.rowWidth()}, shape.compute, conflictFreePitch(2 * shape.rowWidth()));
-  layout.probs = place("probs", {groups, rows, tokens}, shape.compute, conflictFreePitch(2 * tokens));
+  layout.ring = place("kv", {groups * schedule.getStages(), tokens, shape.rowWidth()}, shape.cache.getElementType(),
+                      conflictFreePitch(shape.cache.getTokenBytes()));
+  layout.query = place("query", {1, rows, shape.rowWidth()}, shape.compute, conflictFreePitch(2 * shape.rowWidth()));
+  layout.probs = place("probs", {groups * shape.valueGroups(), rows, tokens}, shape.compute, conflictFreePitch(2 * tokens));
   layout.maxima = place("maxima", {planes, 1, rows}, f32, 4 * rows);
   if (schedule.getRowWarps() > 1)
     layout.shrinks = place("shrinks", {groups, 1, rows}, f32, 4 * rows);

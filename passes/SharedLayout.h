@@ -15,6 +15,10 @@ struct KernelShape {
   int64_t valueColumn, valueWidth;
 
   int64_t rowWidth() const { return cache.getWidth(); }
+  /// How the value's columns are stored.
+  mlir::mla::StoredPart valuePart() const;
+  /// Groups of the value's columns that have a scale each; 1 without scales.
+  int64_t valueGroups() const;
 };
 
 /// Reads the shape of a tile.kernel that walks work items; null query for one that does not.
@@ -33,7 +37,7 @@ struct Allocation {
 struct SharedLayout {
   Allocation ring;   // KV tiles: groups x stages, tokens, row
   Allocation query;  // query rows in the compute type
-  Allocation probs;  // probabilities: groups, rows, tokens, compute type
+  Allocation probs;  // probabilities: groups x groups of the value's columns, rows, tokens, compute type
   Allocation maxima; // row maxima of one tile: a plane a token warp of every group, rows, f32
   Allocation
       shrinks; // shrink factors of one tile: groups, rows, f32; only where rows are divided among warps

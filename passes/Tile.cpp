@@ -157,6 +157,19 @@ LogicalResult checkPrefill(Operation *op, const Attention &attention) {
   return success();
 }
 
+/// Of a record, the columns of the value are of one part, and begin with one of its groups.
+LogicalResult checkValuePart(Operation *op, const Attention &attention, mla::BufferType cache) {
+  int64_t begin = attention.valueColumn, end = begin + attention.valueWidth;
+  mla::StoredPart part = mla::partOf(cache.getElementType(), cache.getWidth(), begin, end);
+  if (!part.element)
+    return op->emitError() << "the value's columns " << begin << " to " << end - 1
+                           << " lie in several parts of the record; in one [record-value]";
+  if (part.isScaled() && (begin - part.column) % part.group)
+    return op->emitError() << "the value starts at column " << begin << ", within a group of " << part.group
+                           << " columns that share a scale; where one starts [record-value]";
+  return success();
+}
+
 /// Widths that the tiles cover; each rule names what is allowed.
 LogicalResult checkWidths(Operation *op, const Attention &attention) {
   auto query = cast<mla::BufferType>(attention.query.getType());
@@ -177,7 +190,7 @@ LogicalResult checkWidths(Operation *op, const Attention &attention) {
   if (attention.valueColumn % 16)
     return op->emitError() << "the value starts at column " << attention.valueColumn
                            << "; a multiple of 16 [value-offset]";
-  return success();
+  return checkValuePart(op, attention, cache);
 }
 
 /// Storage of what the tiles load and store, apart from the cache: its conversions are the target's to allow.

@@ -189,6 +189,8 @@ private:
         .Case([&](tile::StoreMaximaOp store) { return write(store, store.getMaxima(), Group); })
         .Case([&](tile::SoftmaxOp softmax) {
           bool shares = bool(softmax.getMaxima());
+          if (softmax.getScales() && failed(read(softmax, softmax.getScales(), softmax.getStage())))
+            return failure();
           return failure((shares && failed(load(softmax, softmax.getMaxima(), Group))) ||
                          failed(write(softmax, softmax.getProbs(), Group)));
         })

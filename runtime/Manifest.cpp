@@ -53,9 +53,20 @@ static Json writeList(const std::vector<T> &list, Json (*writeOne)(const T &)) {
   return json;
 }
 
+static Json write(const RecordPart &part) {
+  return {{"name", part.name},
+          {"dtype", name(part.dtype)},
+          {"width", part.width},
+          {"scale", name(part.scale)},
+          {"group", part.group}};
+}
+
 static Json write(const Operand &operand) {
-  return {{"name", operand.name},         {"role", name(operand.role)}, {"layout", name(operand.layout)},
-          {"dtype", name(operand.dtype)}, {"shape", operand.shape},     {"alignment", operand.alignment}};
+  Json json = {{"name", operand.name},         {"role", name(operand.role)}, {"layout", name(operand.layout)},
+               {"dtype", name(operand.dtype)}, {"shape", operand.shape},     {"alignment", operand.alignment}};
+  if (!operand.record.empty())
+    json["record"] = writeList<RecordPart>(operand.record, write);
+  return json;
 }
 
 static Json write(const Tile &tile) {
@@ -200,6 +211,16 @@ private:
   std::string path;
 };
 
+RecordPart readPart(const Reader &reader) {
+  RecordPart part;
+  reader.read("name", part.name);
+  reader.readEnum("dtype", part.dtype, parseDType);
+  reader.readInteger("width", part.width, 1);
+  reader.readEnum("scale", part.scale, parseScaleFormat);
+  reader.readInteger("group", part.group, part.scale == ScaleFormat::none ? 0 : 1);
+  return part;
+}
+
 Operand readOperand(const Reader &reader) {
   Operand operand;
   reader.read("name", operand.name);
@@ -208,6 +229,8 @@ Operand readOperand(const Reader &reader) {
   reader.readEnum("dtype", operand.dtype, parseDType);
   reader.read("shape", operand.shape);
   reader.readInteger("alignment", operand.alignment, 1);
+  if (reader.has("record"))
+    reader.readList("record", operand.record, readPart);
   return operand;
 }
 
@@ -309,6 +332,22 @@ static void checkEntry(const KernelInfo &kernel, const Entry &entry, const std::
   checkEntry(entry, path, [&](const std::string &param) { return paramType(kernel, param); });
 }
 
+/// Elements of a cached row of `width` columns: of a record, whose columns must be as many, its bytes.
+static int64_t rowElements(const Operand &cache, int64_t width, const Reader &reader) {
+  if (cache.record.empty())
+    return width;
+  int64_t columns = 0, bytes = 0;
+  for (const RecordPart &part : cache.record) {
+    columns += part.width;
+    bytes += part.valueBytes() + part.scaleBytes();
+  }
+  if (columns != width || cache.dtype != DType::u8)
+    invalid(reader.pathOf("operands") + "." + cache.name,
+            fmt::format("a record of {} columns, stored as {}", columns, name(cache.dtype)),
+            fmt::format("{} columns, stored as u8", width));
+  return bytes;
+}
+
 /// A decode kernel's cache holds the values too; a prefill kernel has keys and values of as many heads.
 static void checkStored(const KernelInfo &kernel, const Reader &reader) {
   if (kernel.isPrefill()) {
@@ -322,7 +361,8 @@ static void checkStored(const KernelInfo &kernel, const Reader &reader) {
   if (kernel.vOffset > kernel.qkDim - kernel.vDim)
     invalid(reader.pathOf("v_offset"), fmt::format("{} with v_dim {}", kernel.vOffset, kernel.vDim),
             fmt::format("such that the values lie within the {} cached dims", kernel.qkDim));
-  checkShape(kernel, Role::cache, {kernel.qkDim}, reader);
+  const Operand *cache = kernel.find(Role::cache);
+  checkShape(kernel, Role::cache, {cache ? rowElements(*cache, kernel.qkDim, reader) : 0}, reader);
 }
 
 static void checkKernel(const KernelInfo &kernel, const Reader &reader) {

@@ -28,6 +28,30 @@ enum class Role { query, cache, key, value, scalar, headValues, output, lse };
 std::string_view name(Role role);
 std::optional<Role> parseRole(std::string_view text);
 
+/// How the scale of a group of columns is stored; pow2 is a f32 of which the exponent alone counts.
+enum class ScaleFormat { none, f32, pow2, ue8m0 };
+std::string_view name(ScaleFormat format);
+std::optional<ScaleFormat> parseScaleFormat(std::string_view text);
+/// Size of one scale in bytes.
+constexpr int64_t bytes(ScaleFormat format) {
+  return format == ScaleFormat::none ? 0 : format == ScaleFormat::ue8m0 ? 1 : 4;
+}
+
+/// Neighbouring columns of a record, stored alike. Scales, one a group of columns, follow the values; a column is its code times
+/// the scale of its group.
+struct RecordPart {
+  std::string name;
+  DType dtype = DType::e4m3;
+  int64_t width = 0;
+  ScaleFormat scale = ScaleFormat::none;
+  int64_t group = 0;
+
+  bool operator==(const RecordPart &) const = default;
+
+  int64_t valueBytes() const { return width * mla::bytes(dtype); }
+  int64_t scaleBytes() const { return group ? width / group * mla::bytes(scale) : 0; }
+};
+
 /// One argument of a kernel.
 struct Operand {
   std::string name;
@@ -35,10 +59,13 @@ struct Operand {
   Layout layout = Layout::ragged;
   DType dtype = DType::f32;
   /// Shape of one token: query and output [heads, dim], cache [dim], key and value [kvHeads, dim], lse and head values [heads],
-  /// scalar [].
+  /// scalar []. A record's is
+  /// its bytes.
   std::vector<int64_t> shape;
   /// Bytes that the base address and every stride (times the element size) are a multiple of.
   int alignment = 16;
+  /// What a row of bytes (u8) consists of, in memory order; else empty.
+  std::vector<RecordPart> record = {};
 
   bool operator==(const Operand &) const = default;
 };

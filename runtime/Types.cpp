@@ -9,12 +9,13 @@ namespace mla {
 template <typename Enum, size_t N>
 using Names = std::array<std::pair<Enum, std::string_view>, N>;
 
-static constexpr Names<DType, 6> dtypeNames{{{DType::f32, "f32"},
+static constexpr Names<DType, 7> dtypeNames{{{DType::f32, "f32"},
                                              {DType::f16, "f16"},
                                              {DType::bf16, "bf16"},
                                              {DType::e4m3, "e4m3"},
                                              {DType::e5m2, "e5m2"},
-                                             {DType::s8, "s8"}}};
+                                             {DType::s8, "s8"},
+                                             {DType::u8, "u8"}}};
 static constexpr Names<Layout, 2> layoutNames{{{Layout::ragged, "ragged"}, {Layout::paged, "paged"}}};
 static constexpr Names<Role, 8> roleNames{{{Role::query, "query"},
                                            {Role::cache, "cache"},
@@ -24,6 +25,10 @@ static constexpr Names<Role, 8> roleNames{{{Role::query, "query"},
                                            {Role::headValues, "head_values"},
                                            {Role::output, "output"},
                                            {Role::lse, "lse"}}};
+static constexpr Names<ScaleFormat, 4> scaleFormatNames{{{ScaleFormat::none, "none"},
+                                                         {ScaleFormat::f32, "f32"},
+                                                         {ScaleFormat::pow2, "pow2"},
+                                                         {ScaleFormat::ue8m0, "ue8m0"}}};
 static constexpr Names<LseBase, 3> lseBaseNames{
     {{LseBase::none, "none"}, {LseBase::log2, "log2"}, {LseBase::ln, "ln"}}};
 
@@ -53,6 +58,7 @@ int64_t bytes(DType type) {
   case DType::e4m3:
   case DType::e5m2:
   case DType::s8:
+  case DType::u8:
     return 1;
   }
   return 0;
@@ -63,6 +69,9 @@ std::optional<DType> parseDType(std::string_view text) { return parse(dtypeNames
 
 std::string_view name(Layout layout) { return lookUp(layoutNames, layout); }
 std::optional<Layout> parseLayout(std::string_view text) { return parse(layoutNames, text); }
+
+std::string_view name(ScaleFormat format) { return lookUp(scaleFormatNames, format); }
+std::optional<ScaleFormat> parseScaleFormat(std::string_view text) { return parse(scaleFormatNames, text); }
 
 std::string_view name(Role role) { return lookUp(roleNames, role); }
 std::optional<Role> parseRole(std::string_view text) { return parse(roleNames, text); }

@@ -6,10 +6,16 @@ using namespace mlir::mla;
 
 #include "dialect/mla/MLADialect.cpp.inc"
 #include "dialect/mla/MLAEnums.cpp.inc"
+#define GET_ATTRDEF_CLASSES
+#include "dialect/mla/MLAAttrs.cpp.inc"
 #define GET_TYPEDEF_CLASSES
 #include "dialect/mla/MLATypes.cpp.inc"
 
 void MLADialect::initialize() {
+  addAttributes<
+#define GET_ATTRDEF_LIST
+#include "dialect/mla/MLAAttrs.cpp.inc"
+      >();
   addTypes<
 #define GET_TYPEDEF_LIST
 #include "dialect/mla/MLATypes.cpp.inc"
@@ -21,7 +27,15 @@ void MLADialect::initialize() {
 }
 
 int64_t mlir::mla::bytesOf(Type type, int64_t count) {
+  if (auto record = dyn_cast<RecordType>(type))
+    return count * record.getBytes() / record.getWidth();
   return count * type.getIntOrFloatBitWidth() / 8;
+}
+
+bool mlir::mla::isStorage(Type type) { return isa<FloatType, RecordType>(type) || type.isInteger(8); }
+
+int64_t BufferType::getStrideBytes() const {
+  return isa<RecordType>(getElementType()) ? 1 : bytesOf(getElementType(), 1);
 }
 
 int64_t BufferType::getTokenBytes() const { return bytesOf(getElementType(), getHeads() * getWidth()); }
@@ -74,10 +88,22 @@ void BufferType::print(AsmPrinter &printer) const {
   printer << '>';
 }
 
+static LogicalResult verifyRecordRow(function_ref<InFlightDiagnostic()> emitError, ArrayRef<int64_t> shape,
+                                     RecordType record, int64_t align) {
+  if (shape != ArrayRef(record.getWidth()))
+    return emitError() << "a record of " << record.getWidth() << " columns is a whole row, without heads [record-row]";
+  if (record.getBytes() % std::max<int64_t>(align, 1))
+    return emitError() << "a record of " << record.getBytes() << " bytes does not keep an alignment of " << align
+                       << " [record-align]";
+  return success();
+}
+
 LogicalResult BufferType::verify(function_ref<InFlightDiagnostic()> emitError, Layout layout,
                                  ArrayRef<int64_t> shape, Type element, int64_t align) {
   if (failed(verifyRowShape(emitError, shape)))
     return failure();
+  if (auto record = dyn_cast<RecordType>(element))
+    return verifyRecordRow(emitError, shape, record, align);
   if (!isa<Float8E4M3FNType, Float8E5M2Type, Float16Type, BFloat16Type, Float32Type>(element) && !element.isInteger(8))
     return emitError() << "storage type " << element
                        << " is not supported; e4m3, e5m2, int8, f16, bf16 or f32 [buffer-storage]";
@@ -104,7 +130,7 @@ void RowsType::print(AsmPrinter &printer) const {
 LogicalResult RowsType::verify(function_ref<InFlightDiagnostic()> emitError, ArrayRef<int64_t> shape, Type element) {
   if (failed(verifyRowShape(emitError, shape)))
     return failure();
-  if (!isa<FloatType>(element) && !element.isInteger(8))
+  if (!isStorage(element))
     return emitError() << "rows hold floating-point values or int8, not " << element << " [rows-element]";
   return success();
 }

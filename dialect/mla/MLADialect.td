@@ -16,6 +16,7 @@ def MLA_Dialect : Dialect {
     Every verifier rule has an id, shown in brackets at the end of its message; docs/language.md lists them.
   }];
   let useDefaultTypePrinterParser = 1;
+  let useDefaultAttributePrinterParser = 1;
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect"];
 }
 

@@ -11,6 +11,14 @@ def MLA_Layout : I32EnumAttr<"Layout", "how the rows of all requests lie in memo
   let genSpecializedAttr = 0;
 }
 
+/// How a group's scale is stored. `pow2` is a f32 of which the exponent alone counts.
+def MLA_ScaleFormat : I32EnumAttr<"ScaleFormat", "how the scale of a group of columns is stored", [
+    I32EnumAttrCase<"none", 0>, I32EnumAttrCase<"f32", 1>, I32EnumAttrCase<"pow2", 2>, I32EnumAttrCase<"ue8m0", 3>
+  ]> {
+  let cppNamespace = "::mlir::mla";
+  let genSpecializedAttr = 0;
+}
+
 def MLA_LseBase : I32EnumAttr<"LseBase", "base of a log-sum-exp", [
     I32EnumAttrCase<"log2", 0>, I32EnumAttrCase<"ln", 1>
   ]> {

@@ -9,12 +9,50 @@ class MLA_Type<string name, string keyword> : TypeDef<MLA_Dialect, name> {
   let mnemonic = keyword;
 }
 
+def MLA_ScaleFormatParameter : EnumParameter<MLA_ScaleFormat> {
+  let defaultValue = "::mlir::mla::ScaleFormat::none";
+}
+
+def MLA_PartAttr : AttrDef<MLA_Dialect, "Part"> {
+  let mnemonic = "part";
+  let summary = "neighbouring columns of a record, stored alike; perhaps with a scale for each group of them, which follow them";
+  let parameters = (ins StringRefParameter<>:$name, "::mlir::Type":$elementType, "int64_t":$width,
+                        MLA_ScaleFormatParameter:$format, DefaultValuedParameter<"int64_t", "0">:$group);
+  let assemblyFormat = "`<` $name `:` $elementType `[` $width `]` (`scaled` $format^ `per` $group)? `>`";
+  let extraClassDeclaration = [{
+    bool isScaled() const { return getFormat() != ScaleFormat::none; }
+    int64_t getValueBytes() const;
+    int64_t getScaleBytes() const;
+  }];
+}
+
+def MLA_RecordType : MLA_Type<"Record", "record"> {
+  let summary = "what one token's row is stored as, where its columns are not stored alike: parts, in memory order";
+  let description = [{
+    `!mla.record<<latent : f8E4M3FN[512] scaled f32 per 128>, <rope : bf16[64]>>`: 512 bytes, four scales, 64 values
+    of 16 bits. A value is its code times the scale of its group.
+    Rules: [record-parts] there are 1 to 8 parts; [record-width] a part is a multiple of 16 wide; [record-storage] it
+    stores e4m3, e5m2, int8, f16 or bf16; [record-scale] only 8-bit parts have scales; [record-group] a group is
+    a multiple of 32 wide and divides the part; [record-offset] a part begins at a multiple of 16 bytes.
+  }];
+  let parameters = (ins ArrayRefParameter<"PartAttr">:$parts);
+  let assemblyFormat = "`<` $parts `>`";
+  let genVerifyDecl = 1;
+  let extraClassDeclaration = [{
+    /// Columns of all parts.
+    int64_t getWidth() const;
+    int64_t getBytes() const;
+  }];
+}
+
 def MLA_BufferType : MLA_Type<"Buffer", "buffer"> {
   let summary = "rows in global memory: a layout, the shape of one token's row, and the storage type";
   let description = [{
     `!mla.buffer<paged, 576xf8E4M3FN>` is a paged cache of 576-wide e4m3 rows;
     `!mla.buffer<ragged, 8x576xbf16>` holds eight heads of 576 bf16 values a query token.
     `align` is the guaranteed alignment in bytes of the base address and of every row; 16 where not given.
+    A row that is a record is as wide as its parts together: `!mla.buffer<paged, 576x!mla.record<...>>`.
+    Rules: [record-row] a record is a whole row, without heads; [record-align] its bytes are a multiple of `align`.
   }];
   let parameters = (ins EnumParameter<MLA_Layout>:$layout, ArrayRefParameter<"int64_t">:$shape,
                         "::mlir::Type":$elementType, DefaultValuedParameter<"int64_t", "16">:$align);
@@ -27,6 +65,8 @@ def MLA_BufferType : MLA_Type<"Buffer", "buffer"> {
     int64_t getHeads() const { return getShape().size() == 2 ? getShape().front() : 1; }
     /// Bytes of one token.
     int64_t getTokenBytes() const;
+    /// Bytes of what strides count: an element, or of records a byte.
+    int64_t getStrideBytes() const;
   }];
 }
 

@@ -131,20 +131,27 @@ def Tile_StoreMaximaOp : Tile_Op<"store_maxima", []> {
   let assemblyFormat = "$scores `to` $maxima attr-dict `:` type($scores) `to` type($maxima)";
 }
 
-def Tile_SoftmaxOp : Tile_Op<"softmax", [AllTypesMatch<["reference", "sum", "newReference", "newSum", "shrink"]>]> {
+def Tile_SoftmaxOp : Tile_Op<"softmax", [AttrSizedOperandSegments,
+                                         AllTypesMatch<["reference", "sum", "newReference", "newSum", "shrink"]>]> {
   let summary = "one step of the online softmax; the probabilities go to shared memory in the compute type";
   let description = [{
     A warp keeps, of its own rows, the reference that is subtracted from scores, and its own tokens' part of the sum. A
     reference starts as -inf. It moves to `lift` below the row's maximum when that has grown to more than `headroom` above what it
     was set from, so that probabilities are at most 2^(lift + headroom), and sums are seldom rescaled. Without `maxima` one warp has
-    all of the group's tokens and finds the maxima by itself.
+    all of the group's tokens and finds the maxima by itself. With `scales`, where the tile lies, the probabilities are kept once
+    for each of the value's groups of columns, times the token's scale of that group and 2^kGroupShift.
+    Rules: [softmax-scales] the value's columns have scales; [softmax-copies] there is a copy for each group and warp group.
   }];
+  let hasVerifier = 1;
   let arguments = (ins Tile_FragmentType:$scores, Tile_SharedType:$probs, Tile_FragmentType:$reference,
-                       Tile_FragmentType:$sum, Optional<Tile_SharedType>:$maxima,
+                       Tile_FragmentType:$sum, Optional<Tile_SharedType>:$maxima, Optional<Tile_SharedType>:$scales,
+                       Optional<I32>:$stage, OptionalAttr<I64Attr>:$column, OptionalAttr<I64Attr>:$width,
                        DefaultValuedAttr<I64Attr, "0">:$lift, DefaultValuedAttr<I64Attr, "0">:$headroom);
   let results = (outs Tile_FragmentType:$newReference, Tile_FragmentType:$newSum, Tile_FragmentType:$shrink);
-  let assemblyFormat = [{ $scores `to` $probs `stats` $reference `,` $sum (`with` $maxima^)? attr-dict
-                          `:` type($scores) `to` type($probs) `stats` type($reference) (`with` type($maxima)^)? }];
+  let assemblyFormat = [{ $scores `to` $probs `stats` $reference `,` $sum (`with` $maxima^)?
+                          (`scales` $scales^ `[` $stage `]` `columns` $column `+` $width)? attr-dict
+                          `:` type($scores) `to` type($probs) `stats` type($reference) (`with` type($maxima)^)?
+                          (`scales` type($scales)^)? }];
 }
 
 def Tile_ShareRowsOp : Tile_Op<"share_rows", []> {

@@ -5,6 +5,9 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
 namespace mlir::tile {
+/// Probabilities times scales of groups are kept 2^8 too large, so that f16 holds those of small scales, too.
+inline constexpr int64_t kGroupShift = 8;
+
 /// Results that one merge takes at most; runtime/Abi.h promises the same number to callers.
 inline constexpr int64_t kMergeStates = 8;
 } // namespace mlir::tile

@@ -69,8 +69,8 @@ LogicalResult TileType::verify(function_ref<InFlightDiagnostic()> emitError, Arr
                                Type storage) {
   if (shape.size() != 2)
     return emitError() << "a tile has rows and columns, not " << shape.size() << " dimensions [tile-rank]";
-  if (!isa<FloatType>(element) || (storage && !isa<FloatType>(storage)))
-    return emitError() << "a tile holds floating-point values [tile-element]";
+  if (!mla::isStorage(element) || (storage && !mla::isStorage(storage)))
+    return emitError() << "a tile holds floating-point values, int8 or records [tile-element]";
   return success();
 }
 
@@ -98,9 +98,9 @@ LogicalResult SharedType::verify(function_ref<InFlightDiagnostic()> emitError, A
                                  int64_t pitch) {
   if (shape.size() != 3)
     return emitError() << "shared memory is stages x rows x columns [shared-rank]";
-  if (!isa<FloatType>(element))
-    return emitError() << "shared memory holds floating-point values, not " << element << " [shared-element]";
-  int64_t rowBytes = shape[2] * element.getIntOrFloatBitWidth() / 8;
+  if (!mla::isStorage(element))
+    return emitError() << "shared memory holds floating-point values, int8 or records, not " << element << " [shared-element]";
+  int64_t rowBytes = mla::bytesOf(element, shape[2]);
   if (pitch < rowBytes)
     return emitError() << "rows of " << rowBytes << " bytes do not fit a pitch of " << pitch << " [shared-pitch]";
   return success();

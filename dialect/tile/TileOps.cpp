@@ -150,6 +150,21 @@ LogicalResult AllocOp::verify() {
 
 LogicalResult MaskScoresOp::verify() { return verifyMask(*this); }
 
+LogicalResult SoftmaxOp::verify() {
+  if (!getScales())
+    return success();
+  SharedType ring = getScales().getType();
+  int64_t begin = getColumn().value_or(0), width = getWidth().value_or(0);
+  mla::StoredPart part = mla::partOf(ring.getElementType(), ring.getColumns(), begin, begin + width);
+  if (!part.isScaled() || (begin - part.column) % part.group)
+    return emitOpError() << "takes scales of columns " << begin << " + " << width << ", which have none [softmax-scales]";
+  int64_t copies = (width + part.group - 1) / part.group;
+  if (getProbs().getType().getStages() % copies)
+    return emitOpError() << "keeps " << getProbs().getType().getStages() << " planes of probabilities, no multiple of the "
+                         << copies << " groups of columns [softmax-copies]";
+  return success();
+}
+
 /// Row and stage have one width and element.
 static LogicalResult verifyCopy(Operation *op, mla::BufferType source, SharedType ring) {
   if (source.getWidth() == ring.getColumns() && source.getElementType() == ring.getElementType())

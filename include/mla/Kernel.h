@@ -79,7 +79,9 @@ public:
   int64_t qkDim() const;
   int64_t vDim() const;
   DType queryDType() const;
-  DType cacheDType() const; ///< of a prefill kernel's key
+  DType cacheDType() const; ///< of a prefill kernel's key; u8 of records
+  /// Elements of a cached row: qkDim(), or the bytes of a record.
+  int64_t cacheDim() const;
   DType outDType() const;
   Layout layout() const;
   bool causal() const;
@@ -157,7 +159,7 @@ struct Tensor {
 
 /// Cached rows. Paged: token t of request r lies at data + (table[r * tableStride + t / pageSize] *
 /// stridePage + t % pageSize * strideToken) elements. Ragged: at data + (indptr[r] + t) * strideToken
-/// elements.
+/// elements. Records are u8: strides count bytes, and `dim` is the bytes of one.
 ///
 /// Table entries past a request's length are never read; rows past it never reach arithmetic.
 struct Cache {

@@ -48,7 +48,8 @@ typedef enum mla_dtype {
   MLA_BF16 = 2,
   MLA_E4M3 = 3,
   MLA_E5M2 = 4,
-  MLA_S8 = 5
+  MLA_S8 = 5,
+  MLA_U8 = 6 /* bytes of records */
 } mla_dtype;
 typedef enum mla_layout { MLA_RAGGED = 0, MLA_PAGED = 1 } mla_layout;
 typedef enum mla_lse_base { MLA_LSE_NONE = 0, MLA_LSE_LOG2 = 1, MLA_LSE_LN = 2 } mla_lse_base;
@@ -113,6 +114,7 @@ typedef struct mla_kernel_info {
   mla_lse_base lse;
   int64_t window; /* tokens before a query's own position that it sees; -1: all */
   int64_t kv_heads; /* of a prefill kernel; 0 for a decode kernel */
+  int64_t cache_dim; /* elements of a cached row: qk_dim, or the bytes of a record */
 } mla_kernel_info;
 
 MLA_API mla_status mla_kernel_describe(const mla_kernel *kernel, mla_kernel_info *info);

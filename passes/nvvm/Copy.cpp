@@ -105,7 +105,7 @@ private:
   /// buffer's start: a source size of 0 fills with zeros, so that what lies past the request's end never reaches arithmetic.
   Address addressOf(mla::BufferType type, ValueRange source, ValueRange from) {
     Value entry = from[0], place = from[1], valid = from[2], row;
-    int64_t bytes = mla::bytesOf(type.getElementType(), 1);
+    int64_t bytes = type.getStrideBytes();
     if (type.getLayout() == mla::Layout::paged) {
       PagedView cache(source);
       row = e.add(e.mul(e.widen(entry), cache.stridePage), e.mul(e.widen(place), cache.strideToken));

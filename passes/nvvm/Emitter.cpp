@@ -29,6 +29,7 @@ Value Emitter::mul(Value a, int64_t b) { return b == 1 ? a : mul(a, a.getType().
 Value Emitter::divU(Value a, int64_t b) { return b == 1 ? a : arith::DivUIOp::create(builder, loc, a, i32(b)); }
 Value Emitter::remU(Value a, int64_t b) { return arith::RemUIOp::create(builder, loc, a, i32(b)); }
 Value Emitter::bitAnd(Value a, int64_t mask) { return arith::AndIOp::create(builder, loc, a, i32(mask)); }
+Value Emitter::bitXor(Value a, int64_t mask) { return arith::XOrIOp::create(builder, loc, a, i32(mask)); }
 Value Emitter::bitOr(Value a, Value b) { return arith::OrIOp::create(builder, loc, a, b); }
 Value Emitter::shl(Value a, int64_t bits) { return bits ? arith::ShLIOp::create(builder, loc, a, i32(bits)) : a; }
 Value Emitter::shrU(Value a, int64_t bits) { return bits ? arith::ShRUIOp::create(builder, loc, a, i32(bits)) : a; }

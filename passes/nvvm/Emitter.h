@@ -46,6 +46,7 @@ public:
   Value remU(Value a, int64_t b);
   Value bitAnd(Value a, int64_t mask);
   Value bitOr(Value a, Value b);
+  Value bitXor(Value a, int64_t mask);
   Value shl(Value a, int64_t bits);
   Value shrU(Value a, int64_t bits);
   Value shrU(Value a, Value bits);

@@ -120,8 +120,12 @@ Value statsRow(Emitter &e, int64_t index);
 /// Two packed 16-bit values of one type as two of another.
 Value convertPair(Emitter &e, Value pair, Element from, Element to);
 
-/// Four stored bytes as two pairs of compute values, in the layout's pair order, as small as the conversion leaves them.
-std::pair<Value, Value> convertBytes(Emitter &e, Value word, Element storage, Element compute);
+/// Four stored bytes as two pairs of compute values, in the layout's pair order; as small as the conversion leaves them if
+/// `lift` makes up for that.
+std::pair<Value, Value> convertBytes(Emitter &e, Value word, Element storage, Element compute, const Lift &lift = {});
+
+/// The scale of a group of columns as f32, of the token whose stored row lies in shared memory at `row`.
+Value loadScale(Emitter &e, const mlir::mla::StoredPart &part, Value row, int64_t group);
 
 /// Where packed row `row` of the item (a register) lies: query token of the request, head.
 std::pair<Value, Value> tokenAndHead(Emitter &e, Value row, int64_t heads);

@@ -64,7 +64,7 @@ class QueryWriter {
 public:
   QueryWriter(Emitter &e, tile::StoreQueryOp op, ValueRange registers, const ItemView &item, Value shared)
       : e(e), type(op.getQuery().getType()), shape(scheduleOf(op), type.getColumns()),
-        storage(op.getStorage()), layout(elementOf(storage), computeOf(op)), from(elementOf(op.getElement())),
+        storage(op.getStorage()), parts(mla::partsOf(storage, type.getColumns())), from(elementOf(op.getElement())),
         to(computeOf(op)), registers(registers), item(item), shared(shared) {}
 
   void run() {
@@ -84,7 +84,7 @@ private:
     SmallVector<Value> pairs(registers.slice(8 * round, 8));
     for (Value &pair : pairs)
       pair = lifted(convertPair(e, e.select(inside, pair, e.i32(0)), from, to));
-    pairs = reorder(pairs);
+    pairs = ordered(pairs, step);
     Value target = e.offset(shared, e.add(e.mul(row, type.getPitch()), e.mul(step, 32)));
     e.storeVector(ArrayRef(pairs).take_front(4), target);
     e.storeVector(ArrayRef(pairs).drop_front(4), e.offset(target, 16));
@@ -101,8 +101,22 @@ private:
     return e.bitcast(LLVM::FMulOp::create(e.builder, e.loc, e.bitcast(pair, type), factor), e.i32());
   }
 
+  /// In the order of the part of the row in which the step lies.
+  SmallVector<Value> ordered(ArrayRef<Value> pairs, Value step) {
+    auto layoutOf = [&](const mla::StoredPart &part) { return FragmentLayout(elementOf(part.element), to); };
+    SmallVector<Value> result = reorder(pairs, layoutOf(parts.front()));
+    for (size_t i = 1; i < parts.size(); ++i) {
+      if (layoutOf(parts[i]).pairOrder() == layoutOf(parts[i - 1]).pairOrder())
+        continue;
+      Value before = e.less(step, parts[i].column / 16);
+      for (auto [value, other] : llvm::zip(result, reorder(pairs, layoutOf(parts[i]))))
+        value = e.select(before, value, other);
+    }
+    return result;
+  }
+
   /// Register 4 p + c of the result is what lane column c contracts as pair p.
-  SmallVector<Value> reorder(ArrayRef<Value> pairs) {
+  SmallVector<Value> reorder(ArrayRef<Value> pairs, const FragmentLayout &layout) {
     SmallVector<Value> result;
     for (int pair : {0, 1})
       for (int column = 0; column < 4; ++column) {
@@ -122,7 +136,7 @@ private:
   tile::SharedType type;
   QueryShape shape;
   Type storage;
-  FragmentLayout layout;
+  SmallVector<mla::StoredPart> parts; // of the cached row
   Element from, to;
   ValueRange registers;
   const ItemView &item;

@@ -10,10 +10,9 @@ class ScoreEmitter {
 public:
   ScoreEmitter(Emitter &e, tile::ScoreOp op, Value query, Value ring, Value stage, Instr mma)
       : e(e), schedule(scheduleOf(op)), view(e, schedule), type(op.getRing().getType()),
-        queryType(op.getQuery().getType()), storage(elementOf(type.getElementType())), compute(computeOf(op)),
-        layout(storage, compute), mma(mma), tokenTiles(schedule.getTokensPerWarp() / 16),
-        rowTiles(schedule.getRowsPerWarp() / 8), steps(type.getColumns() / 16),
-        chains(std::max<int64_t>(1, 4 / (tokenTiles * rowTiles))) {
+        queryType(op.getQuery().getType()), compute(computeOf(op)),
+        lift(liftOf(elementOf(type.getElementType()), compute)), mma(mma),
+        tokenTiles(schedule.getTokensPerWarp() / 16), rowTiles(schedule.getRowsPerWarp() / 8) {
     Value firstToken = e.mul(e.remU(view.warp, schedule.getTokenWarps()), schedule.getTokensPerWarp());
     Value firstRow = e.mul(e.divU(view.warp, schedule.getTokenWarps()), schedule.getRowsPerWarp());
     key = e.offset(ringAddress(e, ring, type, schedule, view, stage), e.mul(firstToken, type.getPitch()));
@@ -21,27 +20,66 @@ public:
     // x4 over the two pairs of two steps, for eight rows.
     Value within = e.add(e.mul(e.bitAnd(lane, 7), queryType.getPitch()), e.shl(e.shrU(lane, 3), 4));
     this->query = e.offset(query, e.add(e.mul(firstRow, queryType.getPitch()), within));
-    sums.assign(chains * tokenTiles * rowTiles * 4, e.f32(0.0));
     nanBits.assign(tokenTiles * 2, Value());
   }
 
   SmallVector<Value> run() {
-    for (int64_t step = 0; step < steps; step += 2) {
-      bool pair = step + 1 < steps;
-      loadQuery(step, pair);
+    for (const mla::StoredPart &stored : mla::partsOf(type.getElementType(), type.getColumns())) {
+      part = stored;
+      storage = elementOf(part.element);
+      layout.emplace(storage, compute);
+      part.isScaled() ? addGroups() : add(multiplySteps(0, part.width / 16));
+    }
+    poisonNaNTokens(total);
+    return total;
+  }
+
+private:
+  /// The products of steps [begin, end) of the part.
+  SmallVector<Value> multiplySteps(int64_t begin, int64_t end) {
+    // What has a scale of its own is a chain of its own already.
+    chains = std::max<int64_t>(1, (part.isScaled() ? 2 : 4) / (tokenTiles * rowTiles));
+    sums.assign(chains * tokenTiles * rowTiles * 4, e.f32(0.0));
+    for (int64_t step = begin; step < end; step += 2) {
+      bool pair = step + 1 < end;
+      loadQuery(part.column / 16 + step, pair);
       for (int64_t t = 0; t < tokenTiles; ++t)
-        if (layout.byteStorage())
+        if (layout->byteStorage())
           byteSteps(t, step, pair);
         else
           wideSteps(t, step, pair);
     }
-    SmallVector<Value> result = joinChains();
-    poisonNaNTokens(result);
-    return result;
+    return joinChains();
   }
 
-private:
-  /// Operand registers of one or two steps, [row tile][step][pair].
+  void add(ArrayRef<Value> products) {
+    if (total.empty())
+      total.assign(products.begin(), products.end());
+    else
+      for (auto [sum, product] : llvm::zip(total, products))
+        sum = e.addF(sum, product);
+  }
+
+  /// The products of each group of columns, times each token's scale of it. The scale stays out of the elements: they are exact,
+  /// and it costs a product a score, not one an element.
+  void addGroups() {
+    Value row = e.offset(key, e.mul(e.shrU(e.lane(), 2), type.getPitch())); // of the lane's first token
+    for (int64_t group = 0; group < part.getGroups(); ++group) {
+      SmallVector<Value> products = multiplySteps(group * part.group / 16, (group + 1) * part.group / 16);
+      SmallVector<Value> scales; // [token tile][upper half]
+      for (int64_t half = 0; half < 2 * tokenTiles; ++half)
+        scales.push_back(loadScale(e, part, e.offset(row, 8 * half * type.getPitch()), group));
+      bool first = total.empty();
+      if (first)
+        total.resize(products.size());
+      for (auto [i, sum] : llvm::enumerate(total)) {
+        Value scale = scales[i / (4 * rowTiles) * 2 + i % 4 / 2];
+        sum = first ? e.mulF(products[i], scale) : e.fmaF(products[i], scale, sum);
+      }
+    }
+  }
+
+  /// Operand registers of one or two steps of the row, [row tile][step][pair].
   void loadQuery(int64_t step, bool pair) {
     operands.clear();
     for (int64_t n = 0; n < rowTiles; ++n)
@@ -53,7 +91,7 @@ private:
   Value keyAddress(int64_t t, int64_t step) {
     Value lane = e.lane();
     Value within = e.add(e.mul(e.bitAnd(lane, 15), type.getPitch()), e.shl(e.shrU(lane, 4), 4));
-    return e.offset(e.offset(key, within), 16 * t * type.getPitch() + step * layout.stepBytes());
+    return e.offset(e.offset(key, within), 16 * t * type.getPitch() + part.byte + step * layout->stepBytes());
   }
 
   /// 8-bit storage: an x4 load holds two steps of 16 tokens, an x2 load one.
@@ -63,8 +101,8 @@ private:
       Value low = words[2 * s], high = words[2 * s + 1]; // tokens 0 to 7 and 8 to 15
       scanNaN(2 * t, low);
       scanNaN(2 * t + 1, high);
-      auto [a0, a2] = convertBytes(e, low, storage, compute);
-      auto [a1, a3] = convertBytes(e, high, storage, compute);
+      auto [a0, a2] = convertBytes(e, low, storage, compute, lift);
+      auto [a1, a3] = convertBytes(e, high, storage, compute, lift);
       multiply(t, step, s, {a0, a1, a2, a3});
     }
   }
@@ -116,7 +154,7 @@ private:
   }
 
   void poisonNaNTokens(MutableArrayRef<Value> result) {
-    if (!scansNaN())
+    if (!nanBits.front())
       return;
     Value nan = e.f32(std::numeric_limits<double>::quiet_NaN());
     for (int64_t slot = 0; slot < tokenTiles * 2; ++slot) {
@@ -134,12 +172,18 @@ private:
   tile::ScheduleAttr schedule;
   GroupView view;
   tile::SharedType type, queryType;
-  Element storage, compute;
-  FragmentLayout layout;
+  Element compute;
+  Lift lift;
   Instr mma;
-  int64_t tokenTiles, rowTiles, steps, chains;
+  int64_t tokenTiles, rowTiles;
   Value key, query;
-  SmallVector<Value> sums, nanBits;
+  SmallVector<Value> total, nanBits;
+  // Of the part that is multiplied:
+  mla::StoredPart part;
+  Element storage = Element::F32;
+  std::optional<FragmentLayout> layout;
+  int64_t chains = 1;
+  SmallVector<Value> sums;
   SmallVector<SmallVector<Value>> operands;
 };
 

@@ -72,7 +72,11 @@ public:
   /// New references, new sums, shrink factors.
   SmallVector<SmallVector<Value>> run() {
     Stats stats = follow(tileMaxima());
-    writeProbs(probabilities(stats));
+    SmallVector<Value> probs = probabilities(stats);
+    if (op.getScales())
+      writeScaledProbs(probs);
+    else
+      writeProbs(probs, /*copies=*/1, 0);
     return {stats.references, stats.sums, stats.shrinks};
   }
 
@@ -150,13 +154,42 @@ private:
     return probs;
   }
 
-  /// To [row][token], the order in which the values' products read them.
-  void writeProbs(ArrayRef<Value> probs) {
+  /// Once for each group of the value's columns, times the scale that each token has of it.
+  void writeScaledProbs(ArrayRef<Value> probs) {
+    int64_t column = *op.getColumn(), width = *op.getWidth();
+    tile::SharedType ring = op.getScales().getType();
+    mla::StoredPart part = mla::partOf(ring.getElementType(), ring.getColumns(), column, column + width);
+    int64_t first = (column - part.column) / part.group, copies = op.getProbs().getType().getStages() / schedule.getGroups();
+    for (int64_t copy = 0; copy < copies; ++copy) {
+      SmallVector<Value> scales = tokenScales(part, ring, first + copy), scaled;
+      for (auto [index, prob] : llvm::enumerate(probs))
+        scaled.push_back(e.mulF(prob, scales[index / 4 / rowTiles * 2 + index % 4 / 2]));
+      writeProbs(scaled, copies, copy);
+    }
+  }
+
+  /// The scales of a group that the lane's tokens have, 2^kGroupShift too large: [token tile][upper half].
+  SmallVector<Value> tokenScales(const mla::StoredPart &part, tile::SharedType ring, int64_t group) {
+    Value token = e.add(e.mul(e.remU(view.warp, schedule.getTokenWarps()), schedule.getTokensPerWarp()),
+                        e.shrU(e.lane(), 2));
+    Value row = e.offset(ringAddress(e, adaptor.getScales().front(), ring, schedule, view, adaptor.getStage().front()),
+                         e.mul(token, ring.getPitch()));
+    SmallVector<Value> scales;
+    for (int64_t half = 0; half < schedule.getTokensPerWarp() / 8; ++half) {
+      Value scale = loadScale(e, part, e.offset(row, 8 * half * ring.getPitch()), group);
+      scales.push_back(e.mulF(scale, e.f32(1 << tile::kGroupShift)));
+    }
+    return scales;
+  }
+
+  /// To [row][token] of one of the group's copies, the order in which the values' products read them.
+  void writeProbs(ArrayRef<Value> probs, int64_t copies, int64_t copy) {
     tile::SharedType type = op.getProbs().getType();
     Value row = e.add(firstRow(), statsRow(e, 0));
     Value token = e.add(e.mul(e.remU(view.warp, schedule.getTokenWarps()), schedule.getTokensPerWarp()),
                         e.shrU(e.lane(), 2));
-    Value base = stageAddress(e, adaptor.getProbs().front(), type, view.group);
+    Value plane = copies == 1 ? view.group : e.mul(view.group, copies);
+    Value base = e.offset(stageAddress(e, adaptor.getProbs().front(), type, plane), copy * type.getStageBytes());
     base = e.offset(base, e.add(e.mul(row, type.getPitch()), e.shl(token, 1)));
     Instr pack = computeOf(op) == Element::F16 ? Instr::F32ToF16 : Instr::F32ToBF16;
     auto half = [&](Value v) -> Value { return arith::TruncIOp::create(e.builder, e.loc, e.i16(), v); };

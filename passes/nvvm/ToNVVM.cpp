@@ -144,15 +144,47 @@ Value convertPair(Emitter &e, Value pair, Element from, Element to) {
   return e.call1(to == Element::F16 ? Instr::F32ToF16 : Instr::F32ToBF16, {high, low});
 }
 
-/// The bytes' bits as bf16 2^120 too small: exact for every number, subnormals included.
-static Value bytesToBF16(Emitter &e, Value word) {
+/// The bytes' bits as bf16 2^120 too small: exact for every number, subnormals included. Multiplied by 2^120 if asked.
+static Value bytesToBF16(Emitter &e, Value word, bool restore) {
   Value magnitude = e.bitAnd(e.shrU(word, 4), 0x07f007f0);
-  return e.bitOr(e.bitAnd(word, 0x80008000), magnitude);
+  Value bits = e.bitOr(e.bitAnd(word, 0x80008000), magnitude);
+  if (!restore)
+    return bits;
+  Type pair = e.vec(2, e.builder.getBF16Type());
+  Value scale = e.bitcast(e.i32(0x7b807b80), pair);
+  return e.bitcast(LLVM::FMulOp::create(e.builder, e.loc, e.bitcast(bits, pair), scale), e.i32());
 }
 
-std::pair<Value, Value> convertBytes(Emitter &e, Value word, Element storage, Element compute) {
+/// Two values of one 16-bit type, each minus one of the other's.
+static Value subtractPairs(Emitter &e, Value a, Value b, Type element) {
+  Type pair = e.vec(2, element);
+  return e.bitcast(LLVM::FSubOp::create(e.builder, e.loc, e.bitcast(a, pair), e.bitcast(b, pair)), e.i32());
+}
+
+/// Bytes 0 and 2: 128 plus the lower seven bits, minus 128 plus what the sign bit takes away.
+static Value int8ToBF16(Emitter &e, Value word) {
+  Value low = e.bitOr(e.bitAnd(word, 0x007f007f), e.i32(0x43004300));
+  Value sign = e.bitOr(e.bitAnd(word, 0x00800080), e.i32(0x43004300)); // 128, or 256
+  return subtractPairs(e, low, sign, e.builder.getBF16Type());
+}
+
+/// Neighbouring bytes plus 128 become the mantissas of 1024 and more; 1152 is subtracted.
+static std::pair<Value, Value> int8ToF16(Emitter &e, Value word) {
+  Value moved = e.bitXor(word, 0x80808080);
+  auto pair = [&](int64_t selector) {
+    Value bits = e.call1(Instr::Permute, {moved, e.i32(0x64646464), e.i32(selector)});
+    return subtractPairs(e, bits, e.i32(0x64806480), e.builder.getF16Type());
+  };
+  return {pair(0x4140), pair(0x4342)};
+}
+
+std::pair<Value, Value> convertBytes(Emitter &e, Value word, Element storage, Element compute, const Lift &lift) {
+  if (storage == Element::Int8 && compute == Element::BF16)
+    return {int8ToBF16(e, word), int8ToBF16(e, e.shrU(word, 8))};
+  if (storage == Element::Int8)
+    return int8ToF16(e, word);
   if (compute == Element::BF16)
-    return {bytesToBF16(e, e.shl(word, 8)), bytesToBF16(e, word)};
+    return {bytesToBF16(e, e.shl(word, 8), !lift.restoreOut), bytesToBF16(e, word, !lift.restoreOut)};
   Instr cvt = storage == Element::E4M3 ? Instr::E4M3ToF16 : Instr::E5M2ToF16;
   auto half = [&](Value v) -> Value { return arith::TruncIOp::create(e.builder, e.loc, e.i16(), v); };
   return {e.call1(cvt, half(word)), e.call1(cvt, half(e.shrU(word, 16)))};

@@ -1,6 +1,8 @@
 // O^T += V^T P^T: a warp's value dimensions over all tokens of one stage.
 #include "passes/nvvm/Lowering.h"
 
+#include <numeric>
+
 using namespace mlir;
 using namespace mlac;
 
@@ -10,45 +12,72 @@ class WeighEmitter {
 public:
   WeighEmitter(Emitter &e, tile::WeighOp op, SmallVector<Value> accumulators, Value probs, Value ring, Value stage, Instr mma)
       : e(e), schedule(scheduleOf(op)), view(e, schedule), type(op.getRing().getType()), probsType(op.getProbs().getType()),
-        storage(elementOf(type.getElementType())), compute(computeOf(op)), layout(storage, compute), mma(mma),
+        part(mla::partOf(type.getElementType(), type.getColumns(), op.getColumn(), op.getColumn() + op.getWidth())),
+        storage(elementOf(part.element)), compute(computeOf(op)),
+        lift(liftOf(elementOf(type.getElementType()), compute)), layout(storage, compute), mma(mma),
         rowTiles(schedule.getRows() / 8), width(op.getWidth()),
-        dims(schedule.getValueDimsPerWarp(width)), firstDim(e.mul(view.warp, dims)),
-        accumulators(std::move(accumulators)) {
+        dims(schedule.getValueDimsPerWarp(width)), segment(part.isScaled() ? std::gcd(part.group, dims) : dims),
+        firstDim(e.mul(view.warp, dims)), accumulators(std::move(accumulators)) {
     Value lane = e.lane();
     int64_t elementBytes = bitsOf(storage) / 8;
     Value column = e.mul(firstDim, elementBytes);
     // Lanes 0 to 15 name the rows of 16 tokens, lanes 16 to 31 the same rows 16 bytes further.
     Value within = e.add(e.mul(e.bitAnd(lane, 15), type.getPitch()), e.shl(e.shrU(lane, 4), 4));
     values = e.offset(ringAddress(e, ring, type, schedule, view, stage), e.add(within, column));
-    values = e.offset(values, int64_t(op.getColumn()) * elementBytes);
+    values = e.offset(values, part.byte + (int64_t(op.getColumn()) - part.column) * elementBytes);
     Value probRow = e.bitAnd(lane, 7), matrix = e.shrU(lane, 3);
     // x4 over (tokens 0-7, tokens 8-15) of row tile n, then of the next row tile or the next 16 tokens.
     int64_t upper = rowTiles > 1 ? 8 * probsType.getPitch() : 32;
     Value second = e.add(e.shl(e.bitAnd(matrix, 1), 4), e.mul(e.shrU(matrix, 1), upper));
-    Value plane = stageAddress(e, probs, probsType, view.group);
-    this->probs = e.offset(plane, e.add(e.mul(probRow, probsType.getPitch()), second));
+    Value row = e.add(e.mul(probRow, probsType.getPitch()), second);
+    for (int64_t d = 0; d < dims; d += segment)
+      this->probs.push_back(d && ownsWholeGroups()
+                                ? e.offset(this->probs[0], d / part.group * probsType.getStageBytes())
+                                : e.offset(stageAddress(e, probs, probsType, planeOf(d)), row));
+    operands.resize(this->probs.size());
+    pending.resize(this->probs.size());
   }
 
   SmallVector<Value> run() {
     int64_t tokenSteps = schedule.getTokens() / 16;
-    for (int64_t k = 0; k < tokenSteps; ++k) {
-      loadProbs(k, tokenSteps);
-      for (int64_t d = 0; d < dims; d += layout.valueDimsPerLoad())
+    for (int64_t k = 0; k < tokenSteps; ++k)
+      for (int64_t d = 0; d < dims; d += layout.valueDimsPerLoad()) {
+        if (d % segment == 0)
+          loadProbs(d / segment, k, tokenSteps);
         guarded(d, [&] { multiplyBlock(k, d); });
-    }
+      }
     return accumulators;
   }
 
 private:
-  /// The operand registers of token step k: two a row tile.
-  void loadProbs(int64_t k, int64_t tokenSteps) {
+  /// Whether each warp's share of the value is so many whole groups of columns.
+  bool ownsWholeGroups() const {
+    return part.isScaled() && dims % part.group == 0 && dims * schedule.getWarpsPerGroup() == width;
+  }
+
+  /// Where the probabilities for dimension d and its segment lie: of scaled values there are copies, one a group of columns.
+  Value planeOf(int64_t d) {
+    int64_t copies = probsType.getStages() / schedule.getGroups();
+    if (copies == 1)
+      return view.group;
+    if (ownsWholeGroups())
+      return e.add(e.mul(view.group, copies), e.mul(view.warp, dims / part.group));
+    Value copy = e.divU(e.add(firstDim, d), part.group);
+    if (dims * schedule.getWarpsPerGroup() > width) // what lies past the width is not used
+      copy = e.minS(copy, e.i32(copies - 1));
+    return e.add(e.mul(view.group, copies), copy);
+  }
+
+  /// The operand registers of token step k for one segment of the warp's dimensions: two a row tile.
+  void loadProbs(int64_t at, int64_t k, int64_t tokenSteps) {
+    SmallVector<Value> &operand = operands[at], &pending = this->pending[at];
     if (rowTiles == 1 && k % 2 == 1) {
       operand = {pending[0], pending[1]};
       return;
     }
     operand.clear();
     for (int64_t n = 0; n < rowTiles; n += 2) {
-      Value address = e.offset(probs, 8 * n * probsType.getPitch() + 32 * k);
+      Value address = e.offset(probs[at], 8 * n * probsType.getPitch() + 32 * k);
       bool pair = rowTiles > 1 || k + 1 < tokenSteps;
       SmallVector<Value> words = e.call(pair ? Instr::LdmatrixX4 : Instr::LdmatrixX2, address);
       if (rowTiles > 1)
@@ -102,17 +131,17 @@ private:
   std::pair<Value, Value> tokenPairs(Value word) {
     if (layout.pairOrder() == PairOrder::Quads)
       word = e.call1(Instr::Permute, {word, e.i32(0), e.i32(0x3120)});
-    return convertBytes(e, word, storage, compute);
+    return convertBytes(e, word, storage, compute, lift);
   }
 
   void multiply(int64_t block, ArrayRef<Value> value) {
+    ArrayRef<Value> operand = operands[block * 16 / segment];
     for (int64_t n = 0; n < rowTiles; ++n) {
       MutableArrayRef<Value> sums = MutableArrayRef(accumulators).slice((block * rowTiles + n) * 4, 4);
-      SmallVector<Value> operands(value);
-      operands.push_back(operand[2 * n]);
-      operands.push_back(operand[2 * n + 1]);
-      llvm::append_range(operands, sums);
-      llvm::copy(e.call(mma, operands), sums.begin());
+      SmallVector<Value> arguments(value);
+      arguments.append({operand[2 * n], operand[2 * n + 1]});
+      llvm::append_range(arguments, sums);
+      llvm::copy(e.call(mma, arguments), sums.begin());
     }
   }
 
@@ -120,13 +149,16 @@ private:
   tile::ScheduleAttr schedule;
   GroupView view;
   tile::SharedType type, probsType;
+  mla::StoredPart part;
   Element storage, compute;
+  Lift lift;
   FragmentLayout layout;
   Instr mma;
   int64_t rowTiles, width, dims;
-  Value firstDim;
-  SmallVector<Value> accumulators, operand, pending;
-  Value values, probs;
+  int64_t segment; // dimensions of the warp that take the same probabilities
+  Value firstDim, values;
+  SmallVector<Value> accumulators, probs;
+  SmallVector<SmallVector<Value>> operands, pending; // of each segment
 };
 
 struct LowerWeigh : ProductPattern<tile::WeighOp> {

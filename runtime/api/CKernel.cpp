@@ -7,7 +7,7 @@
 
 using namespace mla::c;
 
-static_assert(int(mla::DType::f32) == MLA_F32 && int(mla::DType::s8) == MLA_S8);
+static_assert(int(mla::DType::f32) == MLA_F32 && int(mla::DType::s8) == MLA_S8 && int(mla::DType::u8) == MLA_U8);
 static_assert(int(mla::Layout::ragged) == MLA_RAGGED && int(mla::Layout::paged) == MLA_PAGED);
 static_assert(int(mla::LseBase::none) == MLA_LSE_NONE && int(mla::LseBase::ln) == MLA_LSE_LN);
 
@@ -99,7 +99,8 @@ mla_status mla_kernel_describe(const mla_kernel *kernel, mla_kernel_info *info) 
              k.causal(),
              static_cast<mla_lse_base>(k.lse()),
              k.window(),
-             k.kvHeads()};
+             k.kvHeads(),
+             k.cacheDim()};
   });
 }
 

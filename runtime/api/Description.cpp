@@ -43,6 +43,7 @@ int64_t KernelDescription::qkDim() const { return kernel->qkDim; }
 int64_t KernelDescription::vDim() const { return kernel->vDim; }
 DType KernelDescription::queryDType() const { return kernel->find(Role::query)->dtype; }
 DType KernelDescription::cacheDType() const { return kernel->cached().dtype; }
+int64_t KernelDescription::cacheDim() const { return kernel->cached().shape.back(); }
 DType KernelDescription::outDType() const { return kernel->find(Role::output)->dtype; }
 Layout KernelDescription::layout() const { return kernel->cached().layout; }
 bool KernelDescription::causal() const { return kernel->causal; }

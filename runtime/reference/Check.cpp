@@ -18,6 +18,7 @@ Tolerance toleranceFor(DType compute) {
   case DType::e4m3:
   case DType::e5m2:
   case DType::s8:
+  case DType::u8:
     return {6e-2, lse};
   case DType::f16:
   case DType::f32:

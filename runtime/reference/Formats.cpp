@@ -38,7 +38,8 @@ Format formatOf(DType type) {
   case DType::e5m2:
     return {5, 2, true, true};
   case DType::e4m3:
-  case DType::s8: // has no such format; callers take it first
+  case DType::s8: // integers have no such format; callers take them first
+  case DType::u8:
     break;
   }
   return {4, 3, false, true};
@@ -86,16 +87,30 @@ uint32_t encodeFloat(const Format &format, double value) {
 double decode(DType type, uint32_t code) {
   if (type == DType::s8)
     return static_cast<int8_t>(code);
+  if (type == DType::u8)
+    return static_cast<uint8_t>(code);
   Format format = formatOf(type);
   double magnitude = decodeMagnitude(format, code & format.magnitudeMask());
   return code & format.signBit() ? -magnitude : magnitude;
 }
 
 uint32_t encode(DType type, double value) {
-  if (type != DType::s8)
+  if (type != DType::s8 && type != DType::u8)
     return encodeFloat(formatOf(type), value);
-  double rounded = std::isnan(value) ? 0 : std::clamp(std::nearbyint(value), -128.0, 127.0);
-  return static_cast<uint8_t>(static_cast<int8_t>(rounded));
+  double least = type == DType::s8 ? -128 : 0;
+  double rounded = std::isnan(value) ? 0 : std::clamp(std::nearbyint(value), least, least + 255);
+  return static_cast<uint32_t>(static_cast<int32_t>(rounded)) & 0xFF;
+}
+
+double decodeScale(ScaleFormat format, uint32_t code) {
+  if (format == ScaleFormat::ue8m0)
+    return code == 0xFF ? std::numeric_limits<double>::quiet_NaN() : std::ldexp(1.0, static_cast<int>(code) - 127);
+  double value = decode(DType::f32, code);
+  if (format == ScaleFormat::f32 || !std::isfinite(value))
+    return value;
+  if (std::fabs(value) < std::numeric_limits<float>::min()) // has no exponent
+    return 0;
+  return std::copysign(std::exp2(std::floor(std::log2(std::fabs(value)))), value);
 }
 
 uint32_t poisonCode(DType type) {
@@ -105,6 +120,8 @@ uint32_t poisonCode(DType type) {
   case DType::f16:
   case DType::bf16:
     return 0x7FC0;
+  case DType::u8:
+    return 0xFF;
   case DType::e4m3:
   case DType::e5m2:
   case DType::s8:

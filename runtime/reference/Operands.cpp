@@ -51,12 +51,16 @@ double HostOperands::evaluate(const Scale &scale) const {
 
 namespace {
 
-/// Codes of N(0, 1) values, drawn from a fixed large sample: encoding each of a pool's elements would take
+/// Standard deviation of a buffer's values. Integers need a wide one; their scale makes up for it.
+double spreadOf(DType type) { return type == DType::s8 ? 32 : 1; }
+
+/// Codes of normal values, drawn from a fixed large sample: encoding each of a pool's elements would take
 /// minutes.
 class NormalCodes {
 public:
-  NormalCodes(DType type, std::mt19937_64 &random) : random(random) {
-    std::normal_distribution<double> normal;
+  NormalCodes(DType type, std::mt19937_64 &random) : NormalCodes(type, random, spreadOf(type)) {}
+  NormalCodes(DType type, std::mt19937_64 &random, double spread) : random(random) {
+    std::normal_distribution<double> normal(0, spread);
     for (uint32_t &code : sample)
       code = encode(type, normal(random));
   }
@@ -77,6 +81,43 @@ private:
   std::vector<uint32_t> sample = std::vector<uint32_t>(65536);
   uint64_t bits = 0;
   int left = 0;
+};
+
+/// Records of normal values. Those with scales are codes of a wide spread, times scales that differ from group to group and make
+/// up for it.
+class RecordWriter {
+public:
+  RecordWriter(const std::vector<RecordPart> &parts, std::mt19937_64 &random) : parts(parts), random(random) {
+    for (const RecordPart &part : parts)
+      codes.emplace_back(part.dtype, random, part.group ? kScaledSpread : spreadOf(part.dtype));
+  }
+
+  void write(uint8_t *row) {
+    for (size_t i = 0; i < parts.size(); ++i) {
+      for (int64_t column = 0; column < parts[i].width; ++column)
+        storeCode(parts[i].dtype, row, column, codes[i].next());
+      row += parts[i].valueBytes();
+      for (int64_t group = 0; group < parts[i].scaleBytes() / std::max<int64_t>(1, bytes(parts[i].scale)); ++group)
+        writeScale(parts[i].scale, row, group);
+      row += parts[i].scaleBytes();
+    }
+  }
+
+private:
+  /// 2^-6 to 2^-4, of any mantissa where there is one: what is stored as f32 is read as it was declared.
+  void writeScale(ScaleFormat format, uint8_t *scales, int64_t group) {
+    std::uniform_real_distribution<double> exponent(-6, -4);
+    double power = exponent(random);
+    if (format == ScaleFormat::ue8m0)
+      scales[group] = static_cast<uint8_t>(127 + std::lround(power));
+    else
+      storeCode(DType::f32, scales, group, encode(DType::f32, std::exp2(power)));
+  }
+
+  static constexpr double kScaledSpread = 32;
+  const std::vector<RecordPart> &parts;
+  std::mt19937_64 &random;
+  std::vector<NormalCodes> codes;
 };
 
 /// The operand's alignment in elements.
@@ -152,7 +193,7 @@ private:
   float scalarValue(const std::string &name) const {
     const auto &ofValue = kernel.valueScale.scalars;
     if (std::find(ofValue.begin(), ofValue.end(), name) != ofValue.end())
-      return 0.5f;
+      return static_cast<float>(0.5 / spreadOf(storageOf(kernel.isPrefill() ? Role::value : Role::cache)));
     std::vector<std::string> ofScores;
     for (const std::string &scalar : kernel.scoreScale.scalars)
       if (std::find(ofValue.begin(), ofValue.end(), scalar) == ofValue.end())
@@ -160,7 +201,15 @@ private:
     auto found = std::find(ofScores.begin(), ofScores.end(), name);
     if (found == ofScores.end())
       return 2.0f;
-    return found != ofScores.begin() ? 0.5f : static_cast<float>(std::exp2(ofScores.size() - 1) / std::sqrt(192.0));
+    if (found != ofScores.begin())
+      return 0.5f;
+    double spread = kernel.isPrefill() ? spreadOf(storageOf(Role::key)) : 1;
+    return static_cast<float>(std::exp2(ofScores.size() - 1) / std::sqrt(192.0) / spread);
+  }
+
+  DType storageOf(Role role) const {
+    const Operand *operand = kernel.find(role);
+    return operand ? operand->dtype : DType::f32;
   }
 
   /// An aligned stride above `elements`: the next one where operands are packed, else one further.
@@ -257,10 +306,21 @@ private:
   }
 
   void fillCache(HostTensor &tensor) {
+    if (!tensor.operand.record.empty()) {
+      RecordWriter records(tensor.operand.record, random);
+      forEachRow(tensor, [&](int64_t element) { records.write(tensor.data() + element); });
+      return;
+    }
     NormalCodes codes(tensor.operand.dtype, random);
+    forEachRow(tensor, [&](int64_t element) { fillRow(tensor, element, tensor.operand.shape[0], codes); });
+  }
+
+  /// Calls `fill` with the first element of each row that a request owns.
+  template <typename Fill>
+  void forEachRow(const HostTensor &tensor, Fill fill) const {
     for (int64_t request = 0; request < made.batch(); ++request)
       for (int64_t token = 0; token < made.shape.kvLens[request]; ++token)
-        fillRow(tensor, made.cacheRow(tensor, request, token), tensor.operand.shape[0], codes);
+        fill(made.cacheRow(tensor, request, token));
   }
 
   int64_t pagesOf(int32_t kvLen) const {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cmath>
+#include <cstring>
 #include <limits>
 #include <numbers>
 #include <thread>
@@ -13,15 +14,20 @@ namespace mla::reference {
 
 namespace {
 
-/// Decodes rows of one type, rounded to the compute type as the language says of queries and of dequant();
+/// Decodes values of one type, rounded to the compute type as the language says of queries and of dequant();
 /// formats of up to 16 bits through a table.
-class RowDecoder {
+class ValueDecoder {
 public:
-  RowDecoder(DType type, DType compute) : type(type), compute(compute) {
+  ValueDecoder(DType type, DType compute) : type(type), compute(compute) {
     if (bytes(type) > 2)
       return;
     for (uint32_t code = 0; code < 1u << (8 * bytes(type)); ++code)
       values.push_back(rounded(code));
+  }
+
+  double value(const uint8_t *data, int64_t element) const {
+    uint32_t code = loadCode(type, data, element);
+    return values.empty() ? rounded(code) : values[code];
   }
 
   void decodeRow(const uint8_t *data, int64_t element, std::vector<double> &row) const {
@@ -48,6 +54,53 @@ private:
 
   DType type, compute;
   std::vector<double> values;
+};
+
+/// Decodes rows of an operand: of one type, or records. A column that has a scale is its code times the scale, not rounded.
+class RowDecoder {
+public:
+  RowDecoder(const Operand &operand, DType compute) : plain(operand.dtype, compute) {
+    int64_t byte = 0;
+    for (const RecordPart &part : operand.record) {
+      parts.push_back({part, ValueDecoder(part.dtype, compute), byte});
+      byte += part.valueBytes() + part.scaleBytes();
+    }
+  }
+
+  /// Columns of the row at `element` from `column` on.
+  void decodeRow(const uint8_t *data, int64_t element, int64_t column, std::vector<double> &row) const {
+    if (parts.empty()) {
+      plain.decodeRow(data, element + column, row);
+      return;
+    }
+    auto columns = static_cast<int64_t>(row.size());
+    int64_t first = 0; // of the part
+    for (const Part &part : parts) {
+      for (int64_t c = std::max(first, column); c < std::min(first + part.info.width, column + columns); ++c)
+        row[c - column] = part.decode(data + element, c - first);
+      first += part.info.width;
+    }
+  }
+
+private:
+  struct Part {
+    RecordPart info;
+    ValueDecoder values;
+    int64_t byte;
+
+    double decode(const uint8_t *row, int64_t column) const {
+      double value = values.value(row + byte, column);
+      if (info.scale == ScaleFormat::none)
+        return value;
+      uint32_t code = 0;
+      int64_t size = bytes(info.scale);
+      std::memcpy(&code, row + byte + info.valueBytes() + column / info.group * size, static_cast<size_t>(size));
+      return value * decodeScale(info.scale, code);
+    }
+  };
+
+  ValueDecoder plain;
+  std::vector<Part> parts;
 };
 
 /// Eight running sums, which the compiler turns into vector registers.
@@ -79,8 +132,8 @@ public:
       : kernel(kernel), operands(operands), query(*operands.find(Role::query)),
         keys(*operands.find(kernel.isPrefill() ? Role::key : Role::cache)),
         values(*operands.find(kernel.isPrefill() ? Role::value : Role::cache)),
-        queryDecoder(query.operand.dtype, kernel.compute), keyDecoder(keys.operand.dtype, kernel.compute),
-        valueDecoder(values.operand.dtype, kernel.compute), scoreScale(operands.evaluate(kernel.scoreScale)),
+        queryDecoder(query.operand, kernel.compute), keyDecoder(keys.operand, kernel.compute),
+        valueDecoder(values.operand, kernel.compute), scoreScale(operands.evaluate(kernel.scoreScale)),
         valueScale(operands.evaluate(kernel.valueScale)) {
     if (!kernel.scoreEdit.empty())
       edit = ScoreProgram(kernel.scoreEdit);
@@ -160,7 +213,7 @@ private:
     int64_t heads = task.headEnd - task.headBegin;
     std::vector<std::vector<double>> queries(heads, std::vector<double>(kernel.qkDim));
     for (int64_t head = 0; head < heads; ++head)
-      queryDecoder.decodeRow(query.data(), query.element(task.token, task.headBegin + head), queries[head]);
+      queryDecoder.decodeRow(query.data(), query.element(task.token, task.headBegin + head), 0, queries[head]);
     std::vector<std::vector<double>> scores(heads, std::vector<double>(tokens, hidden));
     std::vector<double> row(kernel.qkDim);
     auto sees = [&](int64_t token, int64_t) { return isVisible(task, token); };
@@ -217,7 +270,8 @@ private:
         int64_t kvHead = head / kernel.headsPerKv();
         if (kvHead != decoded)
           decoder.decodeRow(tensor.data(),
-                            operands.cacheRow(tensor, task.request, token) + kvHead * tensor.strideHead + column, row);
+                            operands.cacheRow(tensor, task.request, token) + kvHead * tensor.strideHead, column,
+                            row);
         decoded = kvHead;
         use(token, head);
       }

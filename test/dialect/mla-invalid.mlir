@@ -44,6 +44,46 @@ mla.kernel @"rows-element"(%a: !mla.rows<576xi32>) attributes {compute = f16} {}
 
 // -----
 
+// expected-error@+1 {{a record has 9 parts; 1 to 8 [record-parts]}}
+mla.kernel @"record-parts"(%a: !mla.buffer<paged, 144x!mla.record<<"p0" : i8[16]>, <"p1" : i8[16]>, <"p2" : i8[16]>, <"p3" : i8[16]>, <"p4" : i8[16]>, <"p5" : i8[16]>, <"p6" : i8[16]>, <"p7" : i8[16]>, <"p8" : i8[16]>>>) attributes {compute = f16} {}
+
+// -----
+
+// expected-error@+1 {{part x is 24 wide; a multiple of 16 [record-width]}}
+mla.kernel @"record-width"(%a: !mla.buffer<paged, 24x!mla.record<<"x" : bf16[24]>>>) attributes {compute = f16} {}
+
+// -----
+
+// expected-error@+1 {{part x stores 'f32'; e4m3, e5m2, int8, f16 or bf16 [record-storage]}}
+mla.kernel @"record-storage"(%a: !mla.buffer<paged, 16x!mla.record<<"x" : f32[16]>>>) attributes {compute = f16} {}
+
+// -----
+
+// expected-error@+1 {{part x stores 'bf16', and only 8-bit values have scales [record-scale]}}
+mla.kernel @"record-scale"(%a: !mla.buffer<paged, 64x!mla.record<<"x" : bf16[64] scaled f32 per 32>>>) attributes {compute = f16} {}
+
+// -----
+
+// expected-error@+1 {{part x has groups of 48; a multiple of 32 that divides its width of 96 [record-group]}}
+mla.kernel @"record-group"(%a: !mla.buffer<paged, 96x!mla.record<<"x" : i8[96] scaled ue8m0 per 48>>>) attributes {compute = f16} {}
+
+// -----
+
+// expected-error@+1 {{part y begins at byte 516; a multiple of 16 [record-offset]}}
+mla.kernel @"record-offset"(%a: !mla.buffer<paged, 576x!mla.record<<"x" : f8E4M3FN[512] scaled ue8m0 per 128>, <"y" : bf16[64]>>>) attributes {compute = f16} {}
+
+// -----
+
+// expected-error@+1 {{a record of 80 columns is a whole row, without heads [record-row]}}
+mla.kernel @"record-row"(%a: !mla.buffer<paged, 64x!mla.record<<"x" : bf16[64]>, <"y" : f16[16]>>>) attributes {compute = f16} {}
+
+// -----
+
+// expected-error@+1 {{a record of 72 bytes does not keep an alignment of 16 [record-align]}}
+mla.kernel @"record-align"(%a: !mla.buffer<paged, 64x!mla.record<<"x" : f8E4M3FN[64] scaled f32 per 32>>>) attributes {compute = f16} {}
+
+// -----
+
 // expected-error@+1 {{unknown layout 'blocked'; ragged or paged}}
 mla.kernel @layout(%a: !mla.buffer<blocked, 576xf16>) attributes {compute = f16} {}
 

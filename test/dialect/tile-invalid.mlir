@@ -8,13 +8,13 @@ tile.kernel @"tile-rank"(%a: !tile.tile<64xf16>) attributes {compute = f16, head
 
 // -----
 
-// expected-error@+1 {{a tile holds floating-point values [tile-element]}}
-tile.kernel @"tile-element"(%a: !tile.tile<64x576xi8>) attributes {compute = f16, heads = 8 : i64} {}
+// expected-error@+1 {{a tile holds floating-point values, int8 or records [tile-element]}}
+tile.kernel @"tile-element"(%a: !tile.tile<64x576xi16>) attributes {compute = f16, heads = 8 : i64} {}
 
 // -----
 
-// expected-error@+1 {{a tile holds floating-point values [tile-element]}}
-tile.kernel @"tile-element"(%a: !tile.tile<64x576xf16 from i8>) attributes {compute = f16, heads = 8 : i64} {}
+// expected-error@+1 {{a tile holds floating-point values, int8 or records [tile-element]}}
+tile.kernel @"tile-element"(%a: !tile.tile<64x576xf16 from i16>) attributes {compute = f16, heads = 8 : i64} {}
 
 // -----
 
@@ -23,7 +23,7 @@ tile.kernel @"shared-rank"(%a: !tile.shared<64x576xf16, pitch = 1152>) attribute
 
 // -----
 
-// expected-error@+1 {{shared memory holds floating-point values, not 'index' [shared-element]}}
+// expected-error@+1 {{shared memory holds floating-point values, int8 or records, not 'index' [shared-element]}}
 tile.kernel @"shared-element"(%a: !tile.shared<2x64x576xindex, pitch = 4608>) attributes {compute = f16, heads = 8 : i64} {}
 
 // -----
@@ -663,5 +663,25 @@ tile.kernel @"append-storage"(%a: !mla.buffer<ragged, 64xf16>, %kv: !mla.buffer<
 tile.kernel @"append-storage"(%a: !mla.buffer<ragged, 64xf16>, %s: f32, %kv: !mla.buffer<paged, 64xf16>, %p: !tile.places) attributes {compute = f32, heads = 1 : i64} {
   // expected-error@+1 {{'tile.append' op copies '!mla.buffer<ragged, 64xf16>' to a cache of 'f16'; what is divided or of another type is rounded [append-storage]}}
   tile.append %a over %s to %kv at %p {elements = 8 : i64, threads = 256 : i64} : !mla.buffer<ragged, 64xf16> to <paged, 64xf16>
+  tile.return
+}
+
+// -----
+
+tile.kernel @"softmax-scales"(%s: !tile.fragment<accumulator, 16x8xf32>, %m: !tile.fragment<stats, 1x8xf32>, %at: i32) attributes {compute = f16, heads = 8 : i64} {
+  %p = tile.alloc "probs" at 0 : <4x8x16xf16, pitch = 48>
+  %r = tile.alloc "kv" at 0 : <2x16x576x!mla.record<<"a" : f8E4M3FN[512] scaled f32 per 128>, <"b" : bf16[64]>>, pitch = 656>
+  // expected-error@+1 {{'tile.softmax' op takes scales of columns 512 + 64, which have none [softmax-scales]}}
+  %a, %b, %c = tile.softmax %s to %p stats %m, %m scales %r[%at] columns 512 + 64 : <accumulator, 16x8xf32> to <4x8x16xf16, pitch = 48> stats <stats, 1x8xf32> scales !tile.shared<2x16x576x!mla.record<<"a" : f8E4M3FN[512] scaled f32 per 128>, <"b" : bf16[64]>>, pitch = 656>
+  tile.return
+}
+
+// -----
+
+tile.kernel @"softmax-copies"(%s: !tile.fragment<accumulator, 16x8xf32>, %m: !tile.fragment<stats, 1x8xf32>, %at: i32) attributes {compute = f16, heads = 8 : i64} {
+  %p = tile.alloc "probs" at 0 : <2x8x16xf16, pitch = 48>
+  %r = tile.alloc "kv" at 0 : <2x16x512x!mla.record<<"a" : f8E4M3FN[512] scaled f32 per 128>>, pitch = 528>
+  // expected-error@+1 {{'tile.softmax' op keeps 2 planes of probabilities, no multiple of the 4 groups of columns [softmax-copies]}}
+  %a, %b, %c = tile.softmax %s to %p stats %m, %m scales %r[%at] columns 0 + 512 : <accumulator, 16x8xf32> to <2x8x16xf16, pitch = 48> stats <stats, 1x8xf32> scales !tile.shared<2x16x512x!mla.record<<"a" : f8E4M3FN[512] scaled f32 per 128>>, pitch = 528>
   tile.return
 }

@@ -165,6 +165,10 @@ tile.kernel @scheduled(%q: !mla.buffer<ragged, 8x576xbf16>, %kv: !mla.buffer<pag
     %max, %sum, %shrink = tile.softmax %scores to %probs stats %low, %none with %maxima : <accumulator, 32x16xf32> to <2x16x64xf16, pitch = 144> stats <stats, 1x16xf32> with !tile.shared<4x1x16xf32, pitch = 64>
     // CHECK-NEXT: %[[MAX2:.+]], %[[SUM2:.+]], %{{.+}} = tile.softmax %[[SCORES]] to %[[PROBS]] stats %[[MAX]], %[[SUM]] : <accumulator, 32x16xf32> to <2x16x64xf16, pitch = 144> stats <stats, 1x16xf32>{{$}}
     %max2, %sum2, %shrink2 = tile.softmax %scores to %probs stats %max, %sum : <accumulator, 32x16xf32> to <2x16x64xf16, pitch = 144> stats <stats, 1x16xf32>
+    // CHECK-NEXT: %[[RECORDS:.+]] = tile.alloc "records" at 0 : <4x64x576x!mla.record<<"latent" : f8E4M3FN[512] scaled f32 per 128>, <"rope" : bf16[64]>>, pitch = 656>
+    %records = tile.alloc "records" at 0 : <4x64x576x!mla.record<<"latent" : f8E4M3FN[512] scaled f32 per 128>, <"rope" : bf16[64]>>, pitch = 656>
+    // CHECK-NEXT: %{{.+}} = tile.softmax %[[SCORES]] to %[[PROBS]] stats %[[MAX]], %[[SUM]] scales %[[RECORDS]][%{{.+}}] columns 0 + 256 : <accumulator, 32x16xf32> to <2x16x64xf16, pitch = 144> stats <stats, 1x16xf32> scales !tile.shared<4x64x576x!mla.record<<"latent" : f8E4M3FN[512] scaled f32 per 128>, <"rope" : bf16[64]>>, pitch = 656>
+    %max3, %sum3, %shrink3 = tile.softmax %scores to %probs stats %max, %sum scales %records[%stage] columns 0 + 256 : <accumulator, 32x16xf32> to <2x16x64xf16, pitch = 144> stats <stats, 1x16xf32> scales !tile.shared<4x64x576x!mla.record<<"latent" : f8E4M3FN[512] scaled f32 per 128>, <"rope" : bf16[64]>>, pitch = 656>
     // CHECK-NEXT: %[[ZERO:.+]] = tile.splat 0.000000e+00 : <accumulator, 256x16xf32>
     %zero = tile.splat 0.0 : <accumulator, 256x16xf32>
     // CHECK-NEXT: %[[SMALL:.+]] = tile.rescale %[[ZERO]] by %[[SHRINK]] : <accumulator, 256x16xf32> by <stats, 1x16xf32>

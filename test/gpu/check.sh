@@ -13,7 +13,7 @@ runs=0
 # program SOURCE STORAGE COMPUTE HEADS LATENT ROPE LAYOUT: writes a decode program.
 program() {
   local scale='' parameter='' rows='kv'
-  case $2 in e4m3 | e5m2) scale=' * kv_scale' parameter='kv_scale : f32, ' ;; esac
+  case $2 in e4m3 | e5m2 | int8) scale=' * kv_scale' parameter='kv_scale : f32, ' ;; esac
   [ "$2" = "$3" ] || rows='dequant(kv)'
   cat >"$1" <<TXT
 kernel t(q : ragged bf16[heads = $4, $5 + $6], kv : $7 $2[$5 + $6], ${parameter}sm_scale : f32)
@@ -44,7 +44,7 @@ shapes=("--kv-len 0,1,15,16,17,63,64,65,257 --q-len 1,1,2,1,3,1,1,2,1 --page 16"
 for profile in ${PROFILES:-sm_90 sm_120}; do
   common=(--target "$target" --profile "$profile" --device cuda)
   case " $stages " in *' values '*)
-    for example in glm5_decode deepseek_v3_decode bf16_decode verify3; do
+    for example in glm5_decode deepseek_v3_decode bf16_decode verify3 int8_decode record_decode nope_record_decode; do
       for shape in "${shapes[@]}"; do
         # shellcheck disable=SC2086
         run "$profile $example $shape" "$mlac" run "$root/examples/$example.mla" "${common[@]}" $shape
@@ -52,7 +52,7 @@ for profile in ${PROFILES:-sm_90 sm_120}; do
     done
     for kernel in "e4m3 bf16 8 512 64 paged" "e4m3 bf16 16 512 64 paged" "e4m3 f16 32 512 64 paged" "e4m3 f16 1 512 0 paged" \
       "e4m3 f16 5 448 16 paged" "e4m3 bf16 20 320 32 paged" "bf16 f16 12 256 64 ragged" "f16 bf16 16 64 0 ragged" \
-      "f16 f16 64 512 64 paged" "e5m2 f16 8 128 32 paged" "e4m3 f16 128 512 64 ragged"; do
+      "f16 f16 64 512 64 paged" "e5m2 f16 8 128 32 paged" "int8 f16 8 512 64 paged" "int8 bf16 16 512 64 paged" "e4m3 f16 128 512 64 ragged"; do
       # shellcheck disable=SC2086
       program "$work/t.mla" $kernel
       # shellcheck disable=SC2086

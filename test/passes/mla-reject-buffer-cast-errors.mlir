@@ -85,3 +85,19 @@ mla.kernel @query(
   %0 = mla.cast %q : !mla.buffer<ragged, 8x576xf32> -> <8x576xf16>
   mla.return
 }
+
+// -----
+
+// A record is as wide as its bytes, and converted as a whole like any buffer; columns of it, too.
+mla.kernel @record(%q: !mla.buffer<ragged, 8x576xbf16>,
+    // expected-note@+1 {{the buffer is declared here}}
+                   %kv: !mla.buffer<paged, 576x!mla.record<<"latent" : f8E4M3FN[512] scaled f32 per 128>, <"rope" : bf16[64]>>>)
+    -> !mla.buffer<ragged, 8x576xbf16> attributes {compute = bf16} {
+  // expected-error@+2 {{casts a whole 'record' buffer to 'bf16': reads 656 and writes 1,152 bytes for every token of the pool in every call [buffer-cast]}}
+  // expected-note@+1 {{declare `compute bf16` and read it through dequant(...)}}
+  %k = mla.cast %kv : !mla.buffer<paged, 576x!mla.record<<"latent" : f8E4M3FN[512] scaled f32 per 128>, <"rope" : bf16[64]>>> -> <576xbf16>
+  %s = mla.dot %q, %k : !mla.buffer<ragged, 8x576xbf16>, !mla.rows<576xbf16> -> <8>
+  %p = mla.softmax %s : <8> -> <8>
+  %o = mla.attend %p, %k : <8>, !mla.rows<576xbf16> -> <8x576xf32>
+  mla.return %o : !mla.rows<8x576xf32>
+}

@@ -357,3 +357,30 @@ mla.kernel @"attention-form"(%q: !mla.buffer<ragged, 8x64xf16>, %k: !mla.buffer<
   %o = mla.attend %p, %c : <8>, !mla.rows<8x64xf16> -> <8x64xf32>
   mla.return %o : !mla.rows<8x64xf32>
 }
+
+// -----
+
+// A value whose columns are not stored alike, and one that begins within a group of a scale.
+// expected-error@+1 {{the value's columns 0 to 63 lie in several parts of the record; in one [record-value]}}
+mla.kernel @"record-value"(%q: !mla.buffer<ragged, 8x128xf16>, %kv: !mla.buffer<paged, 128x!mla.record<<"a" : bf16[48]>, <"b" : bf16[80]>>>)
+    -> !mla.buffer<ragged, 8x64xf16> attributes {compute = f16} {
+  %k = mla.dequant %kv : <paged, 128x!mla.record<<"a" : bf16[48]>, <"b" : bf16[80]>>> -> <128xf16>
+  %s = mla.dot %q, %k : !mla.buffer<ragged, 8x128xf16>, !mla.rows<128xf16> -> <8>
+  %p = mla.softmax %s : <8> -> <8>
+  %v = mla.slice %k[0 : 64] : !mla.rows<128xf16> -> <64xf16>
+  %o = mla.attend %p, %v : <8>, !mla.rows<64xf16> -> <8x64xf32>
+  mla.return %o : !mla.rows<8x64xf32>
+}
+
+// -----
+
+// expected-error@+1 {{the value starts at column 32, within a group of 64 columns that share a scale; where one starts [record-value]}}
+mla.kernel @"record-value"(%q: !mla.buffer<ragged, 8x128xf16>, %kv: !mla.buffer<paged, 128x!mla.record<<"a" : i8[128] scaled f32 per 64>>, align = 8>)
+    -> !mla.buffer<ragged, 8x64xf16> attributes {compute = f16} {
+  %k = mla.dequant %kv : <paged, 128x!mla.record<<"a" : i8[128] scaled f32 per 64>>, align = 8> -> <128xf16>
+  %s = mla.dot %q, %k : !mla.buffer<ragged, 8x128xf16>, !mla.rows<128xf16> -> <8>
+  %p = mla.softmax %s : <8> -> <8>
+  %v = mla.slice %k[32 : 96] : !mla.rows<128xf16> -> <64xf16>
+  %o = mla.attend %p, %v : <8>, !mla.rows<64xf16> -> <8x64xf32>
+  mla.return %o : !mla.rows<8x64xf32>
+}

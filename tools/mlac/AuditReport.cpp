@@ -24,6 +24,10 @@ std::string storageName(Type type) {
     return "e4m3";
   if (isa<Float8E5M2Type>(type))
     return "e5m2";
+  if (type.isInteger(8))
+    return "int8";
+  if (isa<mla::RecordType>(type))
+    return "record";
   std::string text;
   llvm::raw_string_ostream(text) << type;
   return text;

@@ -12,11 +12,19 @@ size_t AuditTrace::countMismatched() const {
   return llvm::count_if(calls, [](const TracedCall &call) { return !call.mismatches.empty(); });
 }
 
+/// What the language calls a type of the runtime.
+static std::string spelling(llvm::StringRef dtype) {
+  return (dtype == "s8" ? "int8" : dtype == "u8" ? "record" : dtype).str();
+}
+
 namespace mlac {
 static bool fromJSON(const json::Value &value, TracedTypes &types, json::Path path) {
   json::ObjectMapper mapper(value, path);
-  return mapper && mapper.map("query", types.query) && mapper.map("storage", types.storage) &&
-         mapper.map("compute", types.compute);
+  if (!mapper || !mapper.map("query", types.query) || !mapper.map("storage", types.storage) ||
+      !mapper.map("compute", types.compute))
+    return false;
+  types.storage = spelling(types.storage);
+  return true;
 }
 
 static bool fromJSON(const json::Value &value, TracedCall &call, json::Path path) {

@@ -66,7 +66,9 @@ TEST(FragmentLayout, OrderByStorageAndCompute) {
   EXPECT_EQ(FragmentLayout(F16, BF16).pairOrder(), PairOrder::Halves);
   EXPECT_EQ(FragmentLayout(E4M3, F16).pairOrder(), PairOrder::Quads);
   EXPECT_EQ(FragmentLayout(E5M2, F16).pairOrder(), PairOrder::Quads);
+  EXPECT_EQ(FragmentLayout(Int8, F16).pairOrder(), PairOrder::Quads);
   EXPECT_EQ(FragmentLayout(E4M3, BF16).pairOrder(), PairOrder::Interleaved);
+  EXPECT_EQ(FragmentLayout(Int8, BF16).pairOrder(), PairOrder::Interleaved);
 }
 
 TEST(FragmentLayout, HalvesIsTheInstructionsOwnOrder) {

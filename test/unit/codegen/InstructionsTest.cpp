@@ -135,10 +135,11 @@ TEST(Conversions, EveryPairIsAnsweredAsListed) {
   const std::map<std::pair<Element, Element>, Conversion> listed = {
       {{F16, F16}, Conversion::None},         {{BF16, BF16}, Conversion::None},
       {{E4M3, F16}, Conversion::Fp8ToF16},    {{E5M2, F16}, Conversion::Fp8ToF16},
+      {{Int8, F16}, Conversion::Int8ToFloat}, {{Int8, BF16}, Conversion::Int8ToFloat},
       {{E4M3, BF16}, Conversion::E4M3ToBF16}, {{BF16, F16}, Conversion::ThroughF32},
       {{F16, BF16}, Conversion::ThroughF32}};
-  for (Element storage : {F16, BF16, E4M3, E5M2, F32})
-    for (Element compute : {F16, BF16, E4M3, E5M2, F32}) {
+  for (Element storage : {F16, BF16, E4M3, E5M2, Int8, F32})
+    for (Element compute : {F16, BF16, E4M3, E5M2, Int8, F32}) {
       const ConversionRow *row = findConversion(storage, compute);
       auto expected = listed.find({storage, compute});
       ASSERT_EQ(row != nullptr, expected != listed.end()) << nameOf(storage) << " " << nameOf(compute);
@@ -163,10 +164,10 @@ TEST(Conversions, OnlyTheIdentityIsFree) {
 
 TEST(Elements, NamesAndBits) {
   using enum Element;
-  EXPECT_THAT((std::array{nameOf(F16), nameOf(BF16), nameOf(E4M3), nameOf(E5M2), nameOf(F32)}),
-              ElementsAre("f16", "bf16", "e4m3", "e5m2", "f32"));
-  EXPECT_THAT((std::array{bitsOf(F16), bitsOf(BF16), bitsOf(E4M3), bitsOf(E5M2), bitsOf(F32)}),
-              ElementsAre(16, 16, 8, 8, 32));
+  EXPECT_THAT((std::array{nameOf(F16), nameOf(BF16), nameOf(E4M3), nameOf(E5M2), nameOf(Int8), nameOf(F32)}),
+              ElementsAre("f16", "bf16", "e4m3", "e5m2", "int8", "f32"));
+  EXPECT_THAT((std::array{bitsOf(F16), bitsOf(BF16), bitsOf(E4M3), bitsOf(E5M2), bitsOf(Int8), bitsOf(F32)}),
+              ElementsAre(16, 16, 8, 8, 8, 32));
 }
 
 } // namespace

@@ -20,7 +20,9 @@ Source sourceOf(const char *storage, const char *compute) {
   return source;
 }
 
-mla::DType typeOf(const Source &source) { return *mla::parseDType(source.storage); }
+mla::DType typeOf(const Source &source) {
+  return source.storage == "int8" ? mla::DType::s8 : *mla::parseDType(source.storage);
+}
 
 std::vector<uint32_t> finiteCodes(mla::DType type) {
   std::vector<uint32_t> codes;
@@ -35,11 +37,17 @@ protected:
   Source source = sourceOf(GetParam().first, GetParam().second);
 };
 
+class CodesOfNaN : public Codes {};
+
+size_t finiteCodesOf(mla::DType type) {
+  return type == mla::DType::s8 ? 256 : type == mla::DType::e4m3 ? 254 : 248;
+}
+
 /// Four requests of one token; each holds every finite code, at other columns.
 TEST_P(Codes, FiniteValuesAreExact) {
   mla::DType type = typeOf(source);
   std::vector<uint32_t> codes = finiteCodes(type);
-  EXPECT_EQ(codes.size(), type == mla::DType::e4m3 ? 254u : 248u);
+  EXPECT_EQ(codes.size(), finiteCodesOf(type));
   Bench bench(source);
   HostOperands operands = bench.operands({.qLens = {1, 1, 1, 1}, .kvLens = {1, 1, 1, 1}, .pageSize = 16});
   operands.scalars["kv_scale"] = 1;
@@ -70,7 +78,7 @@ bool allNaN(const HostOperands &operands, int64_t token, const Source &source) {
 }
 
 /// A NaN in any column of any token makes all that sees it NaN; other requests keep their bits.
-TEST_P(Codes, NaNReachesThoseThatSeeIt) {
+TEST_P(CodesOfNaN, ReachesThoseThatSeeIt) {
   mla::DType type = typeOf(source);
   Bench bench(source);
   RunConfig config{.qLens = {1, 1, 1, 1, 1, 1}, .kvLens = {33, 33, 33, 33, 33, 33}, .pageSize = 16};
@@ -97,7 +105,7 @@ TEST_P(Codes, NaNReachesThoseThatSeeIt) {
 }
 
 /// Through partial results, too: one split of the row holds the NaN.
-TEST_P(Codes, NaNSurvivesTheCombination) {
+TEST_P(CodesOfNaN, SurvivesTheCombination) {
   Bench bench(source);
   HostOperands operands = bench.operands({.qLens = {1}, .kvLens = {700}, .pageSize = 64});
   setCacheCode(operands, 0, 650, 100, 0x7F);
@@ -107,7 +115,7 @@ TEST_P(Codes, NaNSurvivesTheCombination) {
 
 /// A row that causal hides the token from keeps its log-sum-exp and its output; where the converted NaN takes part in a
 /// product, with probability 0, the columns that hold it may be NaN.
-TEST_P(Codes, HiddenNaN) {
+TEST_P(CodesOfNaN, Hidden) {
   Bench bench(source);
   HostOperands clean = bench.operands({.qLens = {3}, .kvLens = {40}, .pageSize = 16}), operands = clean;
   setCacheCode(operands, 0, 39, 5, 0x7F);
@@ -123,12 +131,20 @@ TEST_P(Codes, HiddenNaN) {
   EXPECT_TRUE(allNaN(operands, 2, source));
 }
 
+std::string nameOf(const testing::TestParamInfo<std::pair<const char *, const char *>> &info) {
+  return std::string(info.param.first) + "_" + info.param.second;
+}
+
 INSTANTIATE_TEST_SUITE_P(Pipeline, Codes,
                          testing::Values(std::pair("e4m3", "f16"), std::pair("e4m3", "bf16"),
+                                         std::pair("e5m2", "f16"), std::pair("int8", "f16"),
+                                         std::pair("int8", "bf16")),
+                         nameOf);
+
+INSTANTIATE_TEST_SUITE_P(Pipeline, CodesOfNaN,
+                         testing::Values(std::pair("e4m3", "f16"), std::pair("e4m3", "bf16"),
                                          std::pair("e5m2", "f16")),
-                         [](const auto &info) {
-                           return std::string(info.param.first) + "_" + info.param.second;
-                         });
+                         nameOf);
 
 } // namespace
 } // namespace mlac::test

@@ -5,11 +5,17 @@
 
 namespace mlac::test {
 
+/// Whether a storage type is read with a scale: it has 8 bits.
+bool isScaled(const std::string &storage);
+
 /// What varies from one program to the next; `text()` declares the kernel `attention`.
 struct Source {
   int heads = 16;
   std::string storage = "e4m3", compute = "f16", query = "bf16", out = "bf16";
   int latent = 512, rope = 64;
+  std::string record; ///< parts, in place of `storage`
+  bool recordScale = false; ///< whether the program multiplies them by a scale
+  int valueBegin = 0;  ///< first of the value's columns
   std::string layout = "paged";
   bool causal = true;
   std::string lse = "log2";
@@ -21,7 +27,7 @@ struct Source {
   std::string sink;       ///< logits, if there is a sink
   bool sinkInLse = true;
 
-  bool quantised() const { return storage == "e4m3" || storage == "e5m2"; }
+  bool quantised() const { return record.empty() ? isScaled(storage) : recordScale; }
   int width() const { return latent + rope; }
   std::string text() const;
 };

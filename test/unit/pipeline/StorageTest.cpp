@@ -49,7 +49,7 @@ TEST_P(Storage, MatchesTheReferenceOrIsRefused) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Pipeline, Storage,
-                         testing::Combine(testing::Values("e4m3", "e5m2", "bf16", "f16"),
+                         testing::Combine(testing::Values("e4m3", "e5m2", "int8", "bf16", "f16"),
                                           testing::Values("f16", "bf16")),
                          [](const auto &info) {
                            return std::string(std::get<0>(info.param)) + "_" + std::get<1>(info.param);

@@ -72,8 +72,21 @@ TEST(Formats, F32AndS8) {
   EXPECT_EQ(decode(DType::s8, 0x7F), 127);
 }
 
+TEST(Formats, Scales) {
+  auto bits = [](float value) { return std::bit_cast<uint32_t>(value); };
+  EXPECT_EQ(decodeScale(ScaleFormat::f32, bits(0.3f)), double(0.3f));
+  EXPECT_EQ(decodeScale(ScaleFormat::pow2, bits(0.3f)), 0.25);
+  EXPECT_EQ(decodeScale(ScaleFormat::pow2, bits(4)), 4);
+  EXPECT_EQ(decodeScale(ScaleFormat::pow2, bits(-3)), -2);
+  EXPECT_EQ(decodeScale(ScaleFormat::pow2, 0), 0);
+  EXPECT_EQ(decodeScale(ScaleFormat::ue8m0, 127), 1);
+  EXPECT_EQ(decodeScale(ScaleFormat::ue8m0, 0), 0x1p-127);
+  EXPECT_EQ(decodeScale(ScaleFormat::ue8m0, 254), 0x1p127);
+  EXPECT_TRUE(std::isnan(decodeScale(ScaleFormat::ue8m0, 255)));
+}
+
 TEST(Formats, EncodeInvertsDecode) {
-  for (DType type : {DType::e4m3, DType::e5m2, DType::f16, DType::bf16, DType::s8})
+  for (DType type : {DType::e4m3, DType::e5m2, DType::f16, DType::bf16, DType::s8, DType::u8})
     for (uint32_t code = 0; code < 1u << (8 * bytes(type)); ++code)
       if (double value = decode(type, code); std::isfinite(value)) {
         EXPECT_EQ(encode(type, value), code) << name(type);

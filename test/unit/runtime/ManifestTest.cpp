@@ -2,6 +2,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
+
 using namespace mla;
 using test::expectError;
 using Code = Error::Code;
@@ -119,6 +121,23 @@ TEST(Manifest, EditsWindowsAndSinksRoundTrip) {
   expectError(Code::manifestInvalid, [&] { manifestFromJson(toJson(manifest)); });
 }
 
+TEST(Manifest, RecordsRoundTrip) {
+  Manifest manifest = test::makeManifest();
+  KernelInfo &kernel = manifest.kernels[0];
+  auto cache = std::ranges::find(kernel.operands, Role::cache, &Operand::role);
+  cache->dtype = DType::u8;
+  cache->shape = {656};
+  cache->record = {{"latent", DType::e4m3, 512, ScaleFormat::f32, 128}, {"rope", DType::bf16, 64}};
+  EXPECT_EQ(manifestFromJson(toJson(manifest)), manifest);
+  cache->record[0].group = 256; // two scales less
+  expectError(Code::manifestInvalid, [&] { manifestFromJson(toJson(manifest)); });
+  cache->record[0].group = 0;
+  expectError(Code::manifestInvalid, [&] { manifestFromJson(toJson(manifest)); });
+  cache->record = {{"latent", DType::e4m3, 592, ScaleFormat::none, 0}, {"rope", DType::bf16, 32}};
+  EXPECT_NE(expectError(Code::manifestInvalid, [&] { manifestFromJson(toJson(manifest)); }).value.find("624 columns"),
+            std::string::npos);
+}
+
 TEST(Manifest, UnknownKeysAreIgnored) {
   auto json = nlohmann::json::parse(toJson(test::makeManifest()));
   json["kernels"][0]["of_a_later_version"] = 1;
@@ -197,8 +216,10 @@ TEST(Manifest, NoJsonIsDamage) {
 }
 
 TEST(Types, NamesRoundTrip) {
-  for (DType type : {DType::f32, DType::f16, DType::bf16, DType::e4m3, DType::e5m2, DType::s8})
+  for (DType type : {DType::f32, DType::f16, DType::bf16, DType::e4m3, DType::e5m2, DType::s8, DType::u8})
     EXPECT_EQ(parseDType(name(type)), type);
+  for (ScaleFormat format : {ScaleFormat::none, ScaleFormat::f32, ScaleFormat::pow2, ScaleFormat::ue8m0})
+    EXPECT_EQ(parseScaleFormat(name(format)), format);
   for (Layout layout : {Layout::ragged, Layout::paged})
     EXPECT_EQ(parseLayout(name(layout)), layout);
   for (Role role : {Role::query, Role::cache, Role::scalar, Role::headValues, Role::output, Role::lse})

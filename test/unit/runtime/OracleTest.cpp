@@ -3,6 +3,7 @@
 #include "runtime/reference/Formats.h"
 #include "runtime/reference/Oracle.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -53,6 +54,30 @@ TEST(Oracle, HandComputed) {
     EXPECT_NEAR(expected.out[0], 0.5 * (e * 4 + 2) / (e + 1), 1e-12);
     EXPECT_NEAR(expected.lse[0], std::log(e + 1), 1e-12);
   }
+}
+
+/// Columns 0 and 1 have a scale of one byte each, column 2 is plain: the value is the second.
+TEST(Oracle, RecordsAreDecodedPartByPart) {
+  KernelInfo kernel = tinyKernel({.cache = DType::u8, .lse = LseBase::ln});
+  kernel.qkDim = 3;
+  for (Operand &operand : kernel.operands) {
+    if (operand.role == Role::query)
+      operand.shape = {1, 3};
+    if (operand.role == Role::cache) {
+      operand.shape = {6};
+      operand.alignment = 2;
+      operand.record = {{"a", DType::e4m3, 2, ScaleFormat::ue8m0, 1}, {"b", DType::bf16, 1}};
+    }
+  }
+  HostOperands operands = makeOperands(kernel, {{1}, {1}, 1, 0});
+  setQuery(operands, 0, 0, {2, 1, 3});
+  HostTensor &kv = *operands.find(Role::cache);
+  const uint8_t row[] = {0x38, 0x40, 127 + 3, 127 - 1, 0x80, 0xBF}; // 1 and 2, times 8 and 0.5; -1
+  std::ranges::copy(row, kv.data() + operands.cacheRow(kv, 0, 0));
+  operands.scalars["sm_scale"] = 0.25f;
+  Expected expected = evaluate(kernel, operands);
+  EXPECT_EQ(expected.out[0], 0.5 * 1);                                   // kv_scale times 2 * 0.5
+  EXPECT_NEAR(expected.lse[0], 0.5 * 0.25 * (2 * 8 + 1 * 1 - 3), 1e-12); // kv_scale, sm_scale
 }
 
 TEST(Oracle, LseBaseTwo) {
