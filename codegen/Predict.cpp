@@ -29,13 +29,6 @@ struct BatchWork {
 };
 } // namespace
 
-static int64_t residentBlocks(const KernelShape &shape, mlir::tile::ScheduleAttr schedule,
-                              const Profile &profile) {
-  int64_t blocks = blocksPerSM(profile, schedule.getThreads(), estimateRegisters(shape, schedule),
-                               layoutShared(shape, schedule).bytes);
-  return std::max<int64_t>(blocks, 1);
-}
-
 static std::optional<Prediction> predict(const TileCost &cost, int64_t perSM, const BatchWork &work,
                                          const Profile &profile, const mla::KernelInfo &kernel,
                                          const BatchLengths &batch, std::string &problem) {

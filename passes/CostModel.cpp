@@ -4,6 +4,7 @@
 #include "codegen/FragmentLayout.h"
 
 #include <algorithm>
+#include <cmath>
 
 using namespace mlir;
 
@@ -21,10 +22,17 @@ Element elementOf(Type type) {
   return type.isF16() ? Element::F16 : Element::F32;
 }
 
-double TileCost::cycles() const { return std::max({memory, matrix, convert, shared, issue}); }
+double TileCost::cycles() const {
+  double largest = std::max({memory, matrix, convert, shared, issue}), sum = 0;
+  if (sharpness == 0)
+    return largest;
+  for (double part : {memory, matrix, shared, issue})
+    sum += std::pow(part / largest, sharpness);
+  return largest * std::pow(sum, 1 / sharpness);
+}
 
 StringRef TileCost::bound() const {
-  double most = cycles();
+  double most = std::max({memory, matrix, convert, shared, issue});
   if (most == memory)
     return "memory";
   if (most == issue)
@@ -33,19 +41,23 @@ StringRef TileCost::bound() const {
 }
 
 namespace {
-// Fitted on an H200 (docs/kernels.md): conversion instructions a clock, latency of a DRAM read, and the warp instructions a
-// clock that a warp adds, up to what all of them reach on one SM. A single group has no other to fill its waits.
+// Fitted to 120 schedules on an H200 (docs/kernels.md). What instructions weigh, in issue slots: what they wait for is
+// in it.
+constexpr double kConversion = 0.8, kFragment = 0.5, kCopy = 3.5, kScore = 10, kRow = 10, kStep = 50;
+// Instructions a clock of one warp, and of all of an SM.
+constexpr double kOneWarp = 0.287, kAllWarps = 1.35;
+// Shares of the rates that shared memory and DRAM reach, and the latency of a read.
+constexpr double kSharedShare = 0.75, kMemoryShare = 0.93, kReadLatencySeconds = 0.9e-6;
 constexpr double kConversionsPerClock = 1.74;
-constexpr double kReadLatencySeconds = 0.9e-6;
-constexpr double kInstructionsPerClockAndWarp = 0.22, kInstructionsPerClock = 1.0;
-constexpr double kSingleGroupPenalty = 1.2;
+// How sharply the largest of several costs decides.
+constexpr double kSharpness = 6.2;
 } // namespace
 
 /// DRAM time of a tile, or the share of a read's latency that the copies under way leave open.
-static double memoryCycles(const KernelShape &shape, tile::ScheduleAttr schedule, const Profile &profile) {
+static double memoryCycles(const KernelShape &shape, tile::ScheduleAttr schedule, double blocks, const Profile &profile) {
   double bytes = double(schedule.getBlockTokens() * shape.cache.getTokenBytes());
-  double transfer = bytes / (profile.bandwidth / double(profile.multiprocessors) / profile.clock);
-  double latency = kReadLatencySeconds * profile.clock / double(schedule.getStages() - 1);
+  double transfer = bytes / (kMemoryShare * profile.bandwidth / double(profile.multiprocessors) / profile.clock);
+  double latency = kReadLatencySeconds * profile.clock / (double(schedule.getStages() - 1) * blocks);
   return std::max(transfer, latency);
 }
 
@@ -80,7 +92,8 @@ struct TileWork {
     queryBytes = tokens / double(schedule.getTokensPerWarp()) * rows * width * 2;
     probBytes = tokens * rows * 2 * (copies + std::max(copies, double(schedule.getWarpsPerGroup())));
     double scores = double(schedule.getTokensPerWarp() * schedule.getRowsPerWarp()) / 32;
-    softmax = warps * (double(12 + shape.editInstructions) * scores + 3 * rows + 150);
+    double rowsPerWarp = double(schedule.getRowsPerWarp());
+    softmax = warps * ((kScore + double(shape.editInstructions)) * scores + kRow * rowsPerWarp + kStep);
     if (groups > 0) // a product with each scale, for the scores and, rounded and stored, for the values
       softmax += warps * scores * (groups + 2 * copies);
   }
@@ -95,20 +108,31 @@ struct TileWork {
 
 } // namespace
 
+int64_t residentBlocks(const KernelShape &shape, tile::ScheduleAttr schedule, const Profile &profile) {
+  int64_t registers = std::min(estimateRegisters(shape, schedule), profile.registersPerThread);
+  int64_t blocks = blocksPerSM(profile, schedule.getThreads(), registers, layoutShared(shape, schedule).bytes);
+  return std::max<int64_t>(blocks, 1);
+}
+
+/// Cycles of an SM for a tile of one of its blocks. A warp's instructions wait for one another; the warps of all blocks fill
+/// each other's waits, up to what an SM issues.
+static double issueCycles(double instructions, double warps, double blocks) {
+  double alone = instructions / warps / kOneWarp, together = instructions * blocks / kAllWarps;
+  return std::pow(std::pow(alone, kSharpness) + std::pow(together, kSharpness), 1 / kSharpness) / blocks;
+}
+
 TileCost costOfTile(const KernelShape &shape, tile::ScheduleAttr schedule, const Profile &profile) {
   TileWork work(shape, schedule);
-  double conversions = work.conversions;
-  FragmentLayout layout(elementOf(shape.valuePart().element), elementOf(shape.compute));
-  bool permutes = layout.pairOrder() == PairOrder::Quads; // transposed bytes, before they are converted
+  double blocks = double(residentBlocks(shape, schedule, profile));
   TileCost cost{};
-  cost.memory = memoryCycles(shape, schedule, profile);
+  cost.sharpness = kSharpness;
+  cost.memory = memoryCycles(shape, schedule, blocks, profile);
   cost.matrix = 4096 * work.products / (profile.mmaFlops / double(profile.multiprocessors) / profile.clock);
-  cost.convert = conversions / kConversionsPerClock;
-  cost.shared = work.sharedBytes() / 128;
+  cost.convert = work.conversions / kConversionsPerClock;
+  cost.shared = work.sharedBytes() / 128 / kSharedShare;
   double fragments = (work.sharedBytes() - work.copyBytes) / 512, copies = work.copyBytes / 512;
-  double instructions = conversions + (permutes ? work.valuePairs / 2 : 0) + work.products + fragments + copies + work.softmax;
-  double rate = std::min(kInstructionsPerClock, kInstructionsPerClockAndWarp * double(schedule.getWarps()));
-  cost.issue = instructions / rate * (schedule.getGroups() == 1 ? kSingleGroupPenalty : 1);
+  double instructions = kConversion * work.conversions + work.products + kFragment * fragments + kCopy * copies + work.softmax;
+  cost.issue = issueCycles(instructions, double(schedule.getWarps()), blocks);
   return cost;
 }
 
@@ -121,7 +145,7 @@ int64_t estimateRegisters(const KernelShape &shape, tile::ScheduleAttr schedule)
   // warp spills.
   mla::StoredPart value = shape.valuePart();
   bool bytes = value.element.getIntOrFloatBitWidth() == 8;
-  int64_t rest = !bytes ? 95 : shape.compute.isBF16() ? 96 + schedule.getRows() / 2 : 56;
+  int64_t rest = !bytes ? 96 : shape.compute.isBF16() ? 96 + schedule.getRows() / 2 : 56;
   // The sums of a group beside those of all, and what finds the scales and the copies of the probabilities.
   int64_t scales = value.isScaled() ? scores + (shape.compute.isBF16() ? 8 : 32) : 0;
   return accumulator + scores + stats + stream + rest + scales;

@@ -15,9 +15,13 @@ struct TileCost {
   double convert; // ALU pipe: conversions
   double shared;  // shared-memory wavefronts
   double issue;   // the warps' instructions: a dozen warps or fewer hide little of each other's latencies
+  double sharpness = 0; // how well they overlap: the norm by which they add up; 0: the largest counts
   double cycles() const;
   llvm::StringRef bound() const;
 };
+
+/// Blocks of the schedule that share an SM, at least 1.
+int64_t residentBlocks(const KernelShape &shape, mlir::tile::ScheduleAttr schedule, const Profile &profile);
 
 TileCost costOfTile(const KernelShape &shape, mlir::tile::ScheduleAttr schedule, const Profile &profile);
 

@@ -62,8 +62,11 @@ struct Schedule : mlac::impl::ScheduleBase<Schedule> {
     int64_t rows = n[0];
     int64_t rowTiles = (packed + rows - 1) / rows;
     TileCost tile = costOfTile(shape, attr, choice.profile);
-    // Where memory decides anyway, the schedule that asks least of the SM.
-    double cost = (tile.cycles() + 0.1 * tile.issue) * double(rowTiles) / double(attr.getBlockTokens());
+    // Where memory decides anyway, the schedule that asks least of the SM; and the fewest blocks, whose pieces are merged in
+    // DRAM, and groups, whose sums are merged at an item's end.
+    double blocks = double(residentBlocks(shape, attr, choice.profile));
+    double ends = 1 + 0.02 * (blocks - 1) + 0.01 * double(llvm::Log2_64(attr.getGroups()));
+    double cost = ends * (tile.cycles() + 0.05 * (tile.issue + tile.shared)) * double(rowTiles) / double(attr.getBlockTokens());
     SharedLayout layout = layoutShared(shape, attr);
     bool merges = layout.query.type.getBytes() >= leastMergeBytes(attr);
     return {attr, layout.bytes, estimateRegisters(shape, attr), merges, cost};

@@ -23,12 +23,12 @@ KernelShape shapeOf(tile::KernelOp kernel) {
   return shape;
 }
 
-mla::StoredPart KernelShape::valuePart() const {
-  return mla::partOf(cache.getElementType(), rowWidth(), valueColumn, valueColumn + valueWidth);
+mlir::mla::StoredPart KernelShape::valuePart() const {
+  return mlir::mla::partOf(cache.getElementType(), rowWidth(), valueColumn, valueColumn + valueWidth);
 }
 
 int64_t KernelShape::valueGroups() const {
-  mla::StoredPart part = valuePart();
+  mlir::mla::StoredPart part = valuePart();
   return part.isScaled() ? (valueWidth + part.group - 1) / part.group : 1;
 }
 
