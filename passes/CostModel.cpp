@@ -148,7 +148,8 @@ int64_t estimateRegisters(const KernelShape &shape, tile::ScheduleAttr schedule)
   int64_t rest = !bytes ? 96 : shape.compute.isBF16() ? 96 + schedule.getRows() / 2 : 56;
   // The sums of a group beside those of all, and what finds the scales and the copies of the probabilities.
   int64_t scales = value.isScaled() ? scores + (shape.compute.isBF16() ? 8 : 32) : 0;
-  return accumulator + scores + stats + stream + rest + scales;
+  int64_t edit = shape.editInstructions > 0 ? 8 : 0;
+  return accumulator + scores + stats + stream + rest + scales + edit;
 }
 
 } // namespace mlac

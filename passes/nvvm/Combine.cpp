@@ -14,13 +14,6 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr int64_t kDims = 4;     // of a thread
 constexpr int64_t kInFlight = 9; // slots whose loads a thread issues before it uses the first
 
-/// How a launch's threads divide the work.
-struct Shape {
-  int64_t lanes; // threads a part, four dimensions each
-  int64_t parts; // of a block
-  int64_t spans; // blocks a row
-};
-
 /// A running merge: maximum and sum of the log-sum-exps so far, and the weighted values.
 struct State {
   Value maximum, sum;
@@ -66,53 +59,57 @@ public:
 
   void run() {
     Value small = e.less(e.call1(Instr::BlockSize, {}), ::mla::combineSmallThreads + 1);
-    e.when(small, [&] { merge(Shape{::mla::combineSmallThreads, 1, 1}); });
-    e.when(e.equal(e.select(small, e.i32(1), e.i32(0)), 0), [&] { merge(largeShape()); });
-  }
-
-private:
-  Shape largeShape() {
-    int64_t lanes = ::mla::combineSpan / kDims;
-    return {lanes, int64_t(op.getThreads()) / lanes, (width + ::mla::combineSpan - 1) / ::mla::combineSpan};
-  }
-
-  /// This block's row, or span of it.
-  void merge(Shape with) {
-    shape = with;
-    part = shape.parts > 1 ? e.divU(e.thread(), shape.lanes) : e.i32(0);
-    Value block = e.call1(Instr::BlockId, {}), whole = e.divU(block, shape.spans);
-    lane = e.mul(shape.parts > 1 ? e.remU(e.thread(), shape.lanes) : e.thread(), kDims);
-    span = shape.spans > 1 ? e.remU(block, shape.spans) : e.i32(0);
-    dim = e.add(e.mul(span, ::mla::combineSpan), lane);
+    Value block = e.call1(Instr::BlockId, {}), whole = e.select(small, block, e.divU(block, spans()));
+    span = e.select(small, e.i32(0), e.remU(block, spans()));
     row = e.remU(whole, rows);
     Value item = e.offset(plan.merges, e.mul(e.widen(e.divU(whole, rows)), 16));
     auto field = [&](int64_t index) { return e.load(e.i32(), e.offset(item, 4 * index), 4); };
     Value request = field(0), packed = e.add(field(1), row), begin = field(2), end = field(3);
     Value indptr = e.offset(plan.queryIndptr, e.mul(e.widen(request), 4));
     Value queryBegin = e.load(e.i32(), indptr, 4), queryEnd = e.load(e.i32(), e.offset(indptr, 4), 4);
-    // The plan was there before the main kernel began; its partial results are there from here on. Every
-    // thread waits, also one without a row: what is launched next counts on the main kernel being done.
+    // The plan was there before the main kernel began; its partial results are there from here on. Every thread waits,
+    // also one without a row: what is launched next counts on the main kernel being done.
     orderGrids(e, Instr::GridWait, options);
-    e.when(e.less(packed, e.mul(e.sub(queryEnd, queryBegin), heads)), [&] {
-      State merged = mergeSlots(begin, end);
-      if (shape.parts > 1)
-        merged = meet(merged);
-      auto [token, head] = tokenAndHead(e, packed, heads);
-      e.when(e.equal(part, 0), [&] { write(merged, e.add(queryBegin, token), head); });
-    });
+    Value inside = e.less(packed, e.mul(e.sub(queryEnd, queryBegin), heads));
+    auto [token, head] = tokenAndHead(e, packed, heads);
+    token = e.add(queryBegin, token);
+    e.when(e.both(inside, small), [&] { mergeWhole(begin, end, token, head); });
+    e.when(e.both(inside, e.select(small, e.boolean(false), e.boolean(true))), [&] { mergeSpan(begin, end, token, head); });
+  }
+
+private:
+  static constexpr int64_t kLanes = ::mla::combineSpan / kDims; // threads a part of a large block
+  int64_t spans() const { return (width + ::mla::combineSpan - 1) / ::mla::combineSpan; }
+
+  /// A small block: all dimensions of the row, no parts.
+  void mergeWhole(Value begin, Value end, Value token, Value head) {
+    parts = 1;
+    part = e.i32(0);
+    dim = lane = e.mul(e.thread(), kDims);
+    write(mergeSlots(begin, end), token, head);
+  }
+
+  /// A large block: a span of dimensions, in parts that meet.
+  void mergeSpan(Value begin, Value end, Value token, Value head) {
+    parts = op.getThreads() / kLanes;
+    part = e.divU(e.thread(), kLanes);
+    lane = e.mul(e.remU(e.thread(), kLanes), kDims);
+    dim = e.add(e.mul(span, ::mla::combineSpan), lane);
+    State merged = meet(mergeSlots(begin, end));
+    e.when(e.equal(part, 0), [&] { write(merged, token, head); });
   }
 
   State empty() { return {e.f32(-kInfinity), e.f32(0.0), SmallVector<Value>(kDims, e.f32(0.0))}; }
 
   /// This part's slots: begin + part, and every parts-th from there on.
   State mergeSlots(Value begin, Value end) {
-    auto loop = scf::ForOp::create(e.builder, e.loc, e.add(begin, part), end, e.i32(shape.parts * kInFlight),
+    auto loop = scf::ForOp::create(e.builder, e.loc, e.add(begin, part), end, e.i32(parts * kInFlight),
                                    empty().pack());
     OpBuilder::InsertionGuard guard(e.builder);
     e.builder.setInsertionPointToStart(loop.getBody());
     SmallVector<State> slots;
     for (int64_t i = 0; i < kInFlight; ++i)
-      slots.push_back(loadSlot(e.add(loop.getInductionVar(), i * shape.parts), end));
+      slots.push_back(loadSlot(e.add(loop.getInductionVar(), i * parts), end));
     State next = ::merge(e, State::unpack(loop.getRegionIterArgs()), slots);
     scf::YieldOp::create(e.builder, e.loc, next.pack());
     return State::unpack(loop.getResults());
@@ -137,7 +134,7 @@ private:
     return e.offset(shared, e.shl(e.add(e.mul(index, ::mla::combineSpan), lane), 2));
   }
   Value statsAt(Value shared, Value index) {
-    return e.offset(shared, e.add(e.shl(index, 3), shape.parts * ::mla::combineSpan * 4));
+    return e.offset(shared, e.add(e.shl(index, 3), parts * ::mla::combineSpan * 4));
   }
 
   /// All parts' states as one, in every thread.
@@ -147,7 +144,7 @@ private:
     e.when(e.equal(lane, 0), [&] { e.storeVector({own.maximum, own.sum}, statsAt(shared, part)); });
     e.call(Instr::BlockBarrier, e.i32(0));
     SmallVector<State> states;
-    for (int64_t i = 0; i < shape.parts; ++i) {
+    for (int64_t i = 0; i < parts; ++i) {
       SmallVector<Value> stats = e.loadVector(e.f32(), 2, statsAt(shared, e.i32(i)));
       states.push_back({stats[0], stats[1], e.loadVector(e.f32(), kDims, valuesAt(shared, e.i32(i)))});
     }
@@ -197,7 +194,7 @@ private:
   Type outElement;
   int64_t width, rows, heads;
   ValueRange sinks;
-  Shape shape{};
+  int64_t parts = 1;
   /// Of this thread: its part, its first dimension in the block's span, and in the row; of the block: span
   /// and row.
   Value part, lane, dim, span, row;

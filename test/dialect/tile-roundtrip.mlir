@@ -177,10 +177,10 @@ tile.kernel @scheduled(%q: !mla.buffer<ragged, 8x576xbf16>, %kv: !mla.buffer<pag
     %acc = tile.weigh %small, %probs, %ring[%stage] columns 64 + 512 : <accumulator, 256x16xf32>, <2x16x64xf16, pitch = 144>, <4x64x576xf8E4M3FN, pitch = 592>
     // CHECK-NEXT: tile.store_stats %[[MAX2]], %[[SUM2]] to %[[STATS]] : <stats, 1x16xf32> to <6x1x16xf32, pitch = 64>
     tile.store_stats %max2, %sum2 to %stats : <stats, 1x16xf32> to <6x1x16xf32, pitch = 64>
-    // CHECK-NEXT: %[[FACTOR:.+]] = tile.finish_rows %[[ITEM]], %[[PLAN]], %[[MAX2]], %[[STATS]] times %[[S]], lse ln %[[LSE]] : <stats, 1x16xf32>, <6x1x16xf32, pitch = 64>, !mla.buffer<ragged, 8x1xf32, align = 4> -> <stats, 1x16xf32>
-    %factor = tile.finish_rows %item, %plan, %max2, %stats times %s, lse ln %lse : <stats, 1x16xf32>, <6x1x16xf32, pitch = 64>, !mla.buffer<ragged, 8x1xf32, align = 4> -> <stats, 1x16xf32>
-    // CHECK-NEXT: %{{.+}} = tile.finish_rows %[[ITEM]], %[[PLAN]], %[[MAX2]], %[[STATS]] times %[[S]] : <stats, 1x16xf32>, <6x1x16xf32, pitch = 64> -> <stats, 1x16xf32>
-    %factor2 = tile.finish_rows %item, %plan, %max2, %stats times %s : <stats, 1x16xf32>, <6x1x16xf32, pitch = 64> -> <stats, 1x16xf32>
+    // CHECK-NEXT: %[[FACTOR:.+]] = tile.finish_rows %[[ITEM]], %[[PLAN]], %[[STATS]] times %[[S]], lse ln %[[LSE]] : <6x1x16xf32, pitch = 64>, !mla.buffer<ragged, 8x1xf32, align = 4> -> <stats, 1x16xf32>
+    %factor = tile.finish_rows %item, %plan, %stats times %s, lse ln %lse : <6x1x16xf32, pitch = 64>, !mla.buffer<ragged, 8x1xf32, align = 4> -> <stats, 1x16xf32>
+    // CHECK-NEXT: %{{.+}} = tile.finish_rows %[[ITEM]], %[[PLAN]], %[[STATS]] times %[[S]] : <6x1x16xf32, pitch = 64> -> <stats, 1x16xf32>
+    %factor2 = tile.finish_rows %item, %plan, %stats times %s : <6x1x16xf32, pitch = 64> -> <stats, 1x16xf32>
     // CHECK-NEXT: %[[MERGED:.+]] = tile.merge_groups %[[ACC]] through %[[ROWS]] : <accumulator, 256x16xf32> through <1x16x576xf16, pitch = 1168>
     %merged = tile.merge_groups %acc through %rows : <accumulator, 256x16xf32> through <1x16x576xf16, pitch = 1168>
     // CHECK-NEXT: tile.store_result %[[ITEM]], %[[PLAN]], %[[MERGED]] from f8E4M3FN width 512 to %[[O]] : <accumulator, 256x16xf32> to <ragged, 8x512xbf16>

@@ -9,6 +9,7 @@
 // CHECK: %[[QUERY:.+]] = tile.alloc "query" at {{[0-9]+}} : <1x16x576xf16, pitch = 1168>
 // CHECK: %[[PROBS:.+]] = tile.alloc "probs" at {{[0-9]+}} : <2x16x32xf16, pitch = 80>
 // CHECK: %[[MAXIMA:.+]] = tile.alloc "maxima" at {{[0-9]+}} : <4x1x16xf32, pitch = 64>
+// CHECK: %[[SHRINKS:.+]] = tile.alloc "shrinks" at {{[0-9]+}} : <2x1x16xf32, pitch = 64>
 // CHECK: %[[STATS:.+]] = tile.alloc "stats" at {{[0-9]+}} : <6x1x16xf32, pitch = 64>
 
 // The stream starts before the first item: two of three stages are filled, each copy a batch. The third address is at hand.
@@ -30,13 +31,14 @@
 // CHECK-NEXT: %{{.+}}:4 = tile.items %[[PLAN]] carrying %c0_i32, %[[A2]], %[[C3]], %[[FETCHED]] :
 // CHECK-NEXT: ^bb0(%[[ITEM:.+]]: !tile.item, %[[STAGE0:.+]]: i32, %[[AT0:.+]]: !tile.address<1>, %[[CURSOR0:.+]]: !tile.cursor, %[[PIECES:.+]]: !tile.pieces<24>):
 
-// The query is there for all before the first tile; the sums start at 0, the maxima at -inf.
+// The query is there for all before the first tile; the sums start at 0, the references at -inf; a warp keeps
+// those of its own rows.
 // CHECK-NEXT: tile.store_query %[[PIECES]] of %[[ITEM]] : bf16 for f8E4M3FN to %[[QUERY]]
 // CHECK-NEXT: tile.barrier
 // CHECK-NEXT: %[[BEGIN:.+]], %[[END:.+]] = tile.range %[[ITEM]]
 // CHECK-DAG: %[[ACC0:.+]] = tile.splat 0.000000e+00 : <accumulator, 128x16xf32>
-// CHECK-DAG: %[[MAX0:.+]] = tile.splat 0xFF800000 : <stats, 1x16xf32>
-// CHECK-DAG: %[[SUM0:.+]] = tile.splat 0.000000e+00 : <stats, 1x16xf32>
+// CHECK-DAG: %[[MAX0:.+]] = tile.splat 0xFF800000 : <stats, 1x8xf32>
+// CHECK-DAG: %[[SUM0:.+]] = tile.splat 0.000000e+00 : <stats, 1x8xf32>
 // CHECK: %[[R:.+]]:6 = scf.for %[[I:.+]] = %[[BEGIN]] to %[[END]] step %{{.+}} iter_args(%[[ACC:.+]] = %[[ACC0]], %[[MAX:.+]] = %[[MAX0]], %[[SUM:.+]] = %[[SUM0]], %[[STAGE:.+]] = %[[STAGE0]], %[[AT:.+]] = %[[AT0]], %[[CURSOR:.+]] = %[[CURSOR0]])
 
 // The tile has landed for the group, which has done with the stage behind it: that is refilled, be it for a later item.
@@ -50,14 +52,16 @@
 // CHECK-NEXT: %[[AT2:.+]] = tile.locate %[[KV]][%[[CURSOR]]]
 // CHECK-NEXT: %[[CURSOR2:.+]] = tile.advance %[[CURSOR]] of %[[PLAN]]
 
-// Scores stay in registers; maxima and probabilities go to the group's other warps.
+// Scores stay in registers; maxima, probabilities and shrink factors go to the group's other warps.
 // CHECK-NEXT: %[[DOT:.+]] = tile.score %[[QUERY]], %[[RING]][%[[STAGE]]] {{.*}} -> <accumulator, 16x8xf32>
 // CHECK-NEXT: %[[S:.+]] = tile.mask_scores causal %[[DOT]][%[[ITEM]], %[[I]]] scale
 // CHECK-NEXT: tile.store_maxima %[[S]] to %[[MAXIMA]]
 // CHECK-NEXT: tile.sync
-// CHECK-NEXT: %[[MAX2:.+]], %[[SUM2:.+]], %[[SHRINK:.+]] = tile.softmax %[[S]] to %[[PROBS]] stats %[[MAX]], %[[SUM]] with %[[MAXIMA]]
+// CHECK-NEXT: %[[MAX2:.+]], %[[SUM2:.+]], %[[SHRINK:.+]] = tile.softmax %[[S]] to %[[PROBS]] stats %[[MAX]], %[[SUM]] with %[[MAXIMA]] {headroom = 8 : i64}
+// CHECK-NEXT: tile.share_rows %[[SHRINK]] to %[[SHRINKS]]
 // CHECK-NEXT: tile.sync
-// CHECK-NEXT: %[[SMALL:.+]] = tile.rescale %[[ACC]] by %[[SHRINK]]
+// CHECK-NEXT: %[[ALL:.+]] = tile.all_rows %[[SHRINKS]] : <2x1x16xf32, pitch = 64> -> <stats, 1x16xf32>
+// CHECK-NEXT: %[[SMALL:.+]] = tile.rescale %[[ACC]] by %[[ALL]]
 // CHECK-NEXT: %[[ACC2:.+]] = tile.weigh %[[SMALL]], %[[PROBS]], %[[RING]][%[[STAGE]]] columns 64 + 512
 // CHECK: %[[UP:.+]] = arith.addi %[[STAGE]], %c1_i32
 // CHECK: %[[END_OF_RING:.+]] = arith.cmpi eq, %[[UP]], %c3_i32
@@ -69,7 +73,7 @@
 // CHECK: %[[NEXT:.+]] = tile.next_item %[[ITEM]] of %[[PLAN]]
 // CHECK-NEXT: tile.store_stats %[[R]]#1, %[[R]]#2 to %[[STATS]]
 // CHECK-NEXT: tile.barrier
-// CHECK-NEXT: %[[FACTOR:.+]] = tile.finish_rows %[[ITEM]], %[[PLAN]], %[[R]]#1, %[[STATS]] times %{{.+}}, lse ln
+// CHECK-NEXT: %[[FACTOR:.+]] = tile.finish_rows %[[ITEM]], %[[PLAN]], %[[STATS]] times %{{.+}}, lse ln
 // CHECK-NEXT: %[[AHEAD:.+]] = tile.fetch_query %[[Q]][%[[NEXT]]]
 // CHECK-NEXT: %[[SHARE:.+]] = tile.rescale %[[R]]#0 by %[[FACTOR]]
 // CHECK-NEXT: %[[MERGED:.+]] = tile.merge_groups %[[SHARE]] through %[[QUERY]]
@@ -106,7 +110,7 @@ mla.kernel @decode(%q: !mla.buffer<ragged, 8x576xbf16>, %kv: !mla.buffer<paged, 
 // CHECK-NEXT: tile.wait 0
 // CHECK-NEXT: tile.sync
 // CHECK: %[[S:.+]] = tile.mask_scores
-// CHECK-NEXT: %{{.+}}, %{{.+}}, %[[SHRINK:.+]] = tile.softmax %[[S]] to %{{.+}} stats %{{[^ ]+}}, %{{[^ ]+}} : <accumulator, 16x8xf32> to <1x8x16xf16, pitch = 48> stats <stats, 1x8xf32>
+// CHECK-NEXT: %{{.+}}, %{{.+}}, %[[SHRINK:.+]] = tile.softmax %[[S]] to %{{.+}} stats %{{[^ ]+}}, %{{[^ ]+}} {headroom = 8 : i64} : <accumulator, 16x8xf32> to <1x8x16xf16, pitch = 48> stats <stats, 1x8xf32>
 // CHECK-NEXT: tile.sync
 // CHECK-NEXT: %{{.+}} = tile.rescale %{{.+}} by %[[SHRINK]]
 // CHECK-NEXT: %{{.+}} = tile.weigh

@@ -70,12 +70,12 @@ tile.kernel @plain(%scale: f32, %plan: !tile.plan)
 // CHECK: %[[BASE2:.+]] = arith.mulf %[[LOGIT]], %[[LOG2E]]
 // CHECK: %[[TERM:.+]] = arith.select %{{.+}}, %[[BASE2]], %{{.+}} : f32
 // CHECK: arith.maxnumf %{{.+}}, %[[TERM]]
-tile.kernel @sink(%item: !tile.item, %plan: !tile.plan, %max: !tile.fragment<stats, 1x8xf32>, %f: f32,
+tile.kernel @sink(%item: !tile.item, %plan: !tile.plan, %f: f32,
                   %lse: !mla.buffer<ragged, 8x1xf32, align = 4>, %sinks: !mla.head_values<8>)
     attributes {compute = f16, heads = 8 : i64,
                 schedule = #tile.schedule<rows = 8, tokens = 16, stages = 2, groups = 1, tokenWarps = 1, rowWarps = 1>} {
   %stats = tile.alloc "stats" at 0 : <2x1x8xf32, pitch = 32>
-  %factor = tile.finish_rows %item, %plan, %max, %stats times %f, lse ln %lse sink %sinks {sink_in_lse}
-      : <stats, 1x8xf32>, <2x1x8xf32, pitch = 32>, !mla.buffer<ragged, 8x1xf32, align = 4> sink !mla.head_values<8> -> <stats, 1x8xf32>
+  %factor = tile.finish_rows %item, %plan, %stats times %f, lse ln %lse sink %sinks {sink_in_lse}
+      : <2x1x8xf32, pitch = 32>, !mla.buffer<ragged, 8x1xf32, align = 4> sink !mla.head_values<8> -> <stats, 1x8xf32>
   tile.return
 }

@@ -158,7 +158,7 @@ tile.kernel @lse_log2(%item: !tile.item, %plan: !tile.plan, %f: f32, %stats: !ti
                 schedule = #tile.schedule<rows = 8, tokens = 32, stages = 2, groups = 1, tokenWarps = 2, rowWarps = 1>} {
   %max = tile.splat 1.0 : <stats, 1x8xf32>
   %acc = tile.splat 1.0 : <accumulator, 32x8xf32>
-  %factor = tile.finish_rows %item, %plan, %max, %stats times %f, lse log2 %lse : <stats, 1x8xf32>, <3x1x8xf32, pitch = 32>, !mla.buffer<ragged, 8x1xf32, align = 4> -> <stats, 1x8xf32>
+  %factor = tile.finish_rows %item, %plan, %stats times %f, lse log2 %lse : <3x1x8xf32, pitch = 32>, !mla.buffer<ragged, 8x1xf32, align = 4> -> <stats, 1x8xf32>
   %scaled = tile.rescale %acc by %factor : <accumulator, 32x8xf32> by <stats, 1x8xf32>
   tile.store_result %item, %plan, %scaled from bf16 width 64 to %o : <accumulator, 32x8xf32> to <ragged, 8x64xf32>
   tile.return
@@ -169,7 +169,7 @@ tile.kernel @lse_ln(%item: !tile.item, %plan: !tile.plan, %f: f32, %stats: !tile
                 schedule = #tile.schedule<rows = 8, tokens = 32, stages = 2, groups = 1, tokenWarps = 2, rowWarps = 1>} {
   %max = tile.splat 1.0 : <stats, 1x8xf32>
   %acc = tile.splat 1.0 : <accumulator, 32x8xf32>
-  %factor = tile.finish_rows %item, %plan, %max, %stats times %f, lse ln %lse : <stats, 1x8xf32>, <3x1x8xf32, pitch = 32>, !mla.buffer<ragged, 8x1xf32, align = 4> -> <stats, 1x8xf32>
+  %factor = tile.finish_rows %item, %plan, %stats times %f, lse ln %lse : <3x1x8xf32, pitch = 32>, !mla.buffer<ragged, 8x1xf32, align = 4> -> <stats, 1x8xf32>
   %scaled = tile.rescale %acc by %factor : <accumulator, 32x8xf32> by <stats, 1x8xf32>
   tile.store_result %item, %plan, %scaled from bf16 width 64 to %o : <accumulator, 32x8xf32> to <ragged, 8x64xf32>
   tile.return

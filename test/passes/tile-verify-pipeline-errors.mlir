@@ -395,7 +395,7 @@ tile.kernel @"pipeline-barrier"(%kv: !mla.buffer<paged, 64xf16>, %q: !mla.buffer
     tile.store_stats %low, %low to %stats : <stats, 1x8xf32> to <3x1x8xf32, pitch = 32>
     tile.sync
     // expected-error@+1 {{uses shared memory that another thread may still use: no barrier lies between, for 0 tiles [pipeline-barrier]}}
-    %factor = tile.finish_rows %item, %plan, %low, %stats times %f : <stats, 1x8xf32>, <3x1x8xf32, pitch = 32> -> <stats, 1x8xf32>
+    %factor = tile.finish_rows %item, %plan, %stats times %f : <3x1x8xf32, pitch = 32> -> <stats, 1x8xf32>
   }
   tile.return
 }
@@ -416,7 +416,7 @@ tile.kernel @"pipeline-barrier"(%kv: !mla.buffer<paged, 64xf16>, %q: !mla.buffer
     %low = tile.splat 0.0 : <stats, 1x8xf32>
     // expected-note@+2 {{the other use}}
     // expected-error@+1 {{uses shared memory that another thread may still use: no barrier lies between, for 0 tiles [pipeline-barrier]}}
-    %factor = tile.finish_rows %item, %plan, %low, %stats times %f : <stats, 1x8xf32>, <3x1x8xf32, pitch = 32> -> <stats, 1x8xf32>
+    %factor = tile.finish_rows %item, %plan, %stats times %f : <3x1x8xf32, pitch = 32> -> <stats, 1x8xf32>
   }
   tile.return
 }

@@ -48,7 +48,7 @@ tile.kernel @by_hand(%kv: !mla.buffer<paged, 64xf16>, %q: !mla.buffer<ragged, 8x
     }
     tile.store_stats %low, %low to %stats : <stats, 1x8xf32> to <3x1x8xf32, pitch = 32>
     tile.barrier
-    %factor = tile.finish_rows %item, %plan, %low, %stats times %f : <stats, 1x8xf32>, <3x1x8xf32, pitch = 32> -> <stats, 1x8xf32>
+    %factor = tile.finish_rows %item, %plan, %stats times %f : <3x1x8xf32, pitch = 32> -> <stats, 1x8xf32>
     %merged = tile.merge_groups %acc through %rows : <accumulator, 32x8xf32> through <1x8x64xf16, pitch = 144>
     tile.barrier
     tile.yield %there#0, %there#1 : i32, !tile.cursor
