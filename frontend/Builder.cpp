@@ -17,7 +17,7 @@ mlir::Type KernelBuilder::recordOf(const ParamDecl &param) {
   SmallVector<mla::PartAttr> parts;
   for (const RecordPart &part : param.record)
     parts.push_back(mla::PartAttr::get(context, part.name, toMLIR(part.storage, context), part.width, part.format,
-                                       part.group));
+                                       part.group, part.apart ? mla::ScalePlace::apart : mla::ScalePlace::beside));
   return mla::RecordType::get(context, parts);
 }
 

@@ -99,6 +99,7 @@ bool HeaderChecker::checkGroup(const PartSpec &spec, RecordPart &part) {
   if (!group)
     return false;
   part.group = *group;
+  part.apart = spec.apart;
   if (*group % kLeastGroup == 0 && part.width % *group == 0)
     return true;
   diagnostics

@@ -43,7 +43,7 @@ constexpr double kSingleGroupPenalty = 1.2;
 
 /// DRAM time of a tile, or the share of a read's latency that the copies under way leave open.
 static double memoryCycles(const KernelShape &shape, tile::ScheduleAttr schedule, const Profile &profile) {
-  double bytes = double(schedule.getBlockTokens() * shape.cache.getTokenBytes());
+  double bytes = double(schedule.getBlockTokens() * (shape.cache.getTokenBytes() + shape.cache.getScaleRowBytes()));
   double transfer = bytes / (profile.bandwidth / double(profile.multiprocessors) / profile.clock);
   double latency = kReadLatencySeconds * profile.clock / double(schedule.getStages() - 1);
   return std::max(transfer, latency);
@@ -73,7 +73,7 @@ struct TileWork {
       groups += part.isScaled() ? double(part.getGroups()) : 0;
     }
     products = tokens / 16 * rows / 8 * (width + valueWidth) / 16;
-    copyBytes = tokens * double(shape.cache.getTokenBytes());
+    copyBytes = tokens * double(shape.cache.getTokenBytes() + shape.cache.getScaleRowBytes());
     keyBytes = copyBytes * rowWarps;
     valueBytes = tokens * double(mla::bytesOf(valuePart.element, shape.valueWidth));
     // A warp reads its rows of the query once for all tokens that it scores.

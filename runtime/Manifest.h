@@ -37,14 +37,15 @@ constexpr int64_t bytes(ScaleFormat format) {
   return format == ScaleFormat::none ? 0 : format == ScaleFormat::ue8m0 ? 1 : 4;
 }
 
-/// Neighbouring columns of a record, stored alike. Scales, one a group of columns, follow the values; a column is its code times
-/// the scale of its group.
+/// Neighbouring columns of a record, stored alike. Scales, one a group of columns, follow the values or lie apart, in a row of scales;
+/// a column is its code times the scale of its group.
 struct RecordPart {
   std::string name;
   DType dtype = DType::e4m3;
   int64_t width = 0;
   ScaleFormat scale = ScaleFormat::none;
   int64_t group = 0;
+  bool apart = false;
 
   bool operator==(const RecordPart &) const = default;
 
@@ -68,6 +69,13 @@ struct Operand {
   std::vector<RecordPart> record = {};
 
   bool operator==(const Operand &) const = default;
+  /// Bytes of a token's scales that lie apart, padded to a multiple of 4; 0 if there are none.
+  int64_t scaleRowBytes() const {
+    int64_t bytes = 0;
+    for (const RecordPart &part : record)
+      bytes += part.apart ? part.scaleBytes() : 0;
+    return (bytes + 3) / 4 * 4;
+  }
 };
 
 /// How the kernel cuts its work.

@@ -61,6 +61,9 @@ private:
     operand.tableStride = host.tableStride;
     operand.pageSize = host.shape.pageSize;
     operand.indptr = cacheIndptr.get();
+    operand.scales = operand.data + static_cast<uint64_t>(tensor.scalesAt);
+    operand.strideScalePage = tensor.strideScalePage;
+    operand.strideScaleToken = tensor.strideScaleToken;
     return operand;
   }
 

@@ -34,6 +34,16 @@ int64_t mlir::mla::bytesOf(Type type, int64_t count) {
 
 bool mlir::mla::isStorage(Type type) { return isa<FloatType, RecordType>(type) || type.isInteger(8); }
 
+int64_t BufferType::getScaleRowBytes() const {
+  auto record = dyn_cast<RecordType>(getElementType());
+  return record ? record.getScaleRowBytes() : 0;
+}
+
+int64_t BufferType::getTileRowBytes() const {
+  int64_t row = getTokenBytes(), scales = getScaleRowBytes();
+  return scales ? scalesByte(row) + scales : row;
+}
+
 int64_t BufferType::getStrideBytes() const {
   return isa<RecordType>(getElementType()) ? 1 : bytesOf(getElementType(), 1);
 }

@@ -84,7 +84,9 @@ inline Cache convert(const mla_cache &c) {
           c.dim,          c.stride_token,
           c.pages,        c.page_size,
           c.stride_page,  c.table,
-          c.table_stride, c.indptr};
+          c.table_stride, c.indptr,
+          c.scales,       c.scale_stride_page,
+          c.scale_stride_token};
 }
 
 } // namespace mla::c

@@ -20,6 +20,10 @@ struct HostTensor {
   int64_t strideToken = 0;
   int64_t strideHead = 0;
   int64_t stridePage = 0;
+  // Rows of scales that lie apart, behind the records of their page, or of all; in bytes, from element 0 on.
+  int64_t scalesAt = 0;
+  int64_t strideScalePage = 0;
+  int64_t strideScaleToken = 0;
 
   const uint8_t *data() const { return bytes.data() + offset; }
   uint8_t *data() { return bytes.data() + offset; }
@@ -62,6 +66,8 @@ struct HostOperands {
   double headValue(std::string_view name, int64_t head) const;
   /// Element offset of row `token` of request `request` in the cache, or, at KV head 0, in key or value.
   int64_t cacheRow(const HostTensor &cache, int64_t request, int64_t token) const;
+  /// Byte offset from element 0 of that row's scales that lie apart.
+  int64_t scaleRow(const HostTensor &cache, int64_t request, int64_t token) const;
   /// Whether the query token, counted over the whole batch, is one of those that are compared.
   bool isSampled(int64_t request, int64_t token) const {
     return (qIndptr[request + 1] - 1 - token) % shape.checkEvery == 0;

@@ -1,4 +1,5 @@
-// A cache of records through the C API, on the emulator: bytes, with strides in bytes.
+// A cache of records through the C API, on the emulator: bytes, with strides in bytes, and scales behind the records of their
+// page.
 #include "mla/mla.h"
 
 #include <gtest/gtest.h>
@@ -11,14 +12,14 @@ namespace {
 
 const char *const source =
     "kernel decode(q : ragged bf16[heads = 4, 80],\n"
-    "              kv : paged record { rope : bf16[16]; latent : e4m3[64] scaled f32 per 32 inline } align 8, sm_scale : f32)\n"
+    "              kv : paged record { rope : bf16[16]; latent : e4m3[64] scaled f32 per 32 apart }, sm_scale : f32)\n"
     "  -> (o : ragged f32[heads = 4, 64]) compute bf16\n"
     "{\n"
     "  let k = dequant(kv);\n"
     "  o = softmax(dot(q, k) * sm_scale) @ k[16:80];\n"
     "}\n";
 
-constexpr int heads = 4, width = 80, values = 64, page = 4, recordBytes = 16 * 2 + 64 + 2 * 4;
+constexpr int heads = 4, width = 80, values = 64, page = 4, recordBytes = 16 * 2 + 64, scaleBytes = 2 * 4, pageBytes = page * (recordBytes + scaleBytes);
 
 /// One request of one cached token, in page 1: its codes are 1, its scales 0.5 and 3.
 class CRecords : public testing::Test {
@@ -74,14 +75,15 @@ protected:
         upload(std::vector<uint16_t>(heads * width)), MLA_BF16, 1, heads, width, heads * width, width};
     out = upload(std::vector<float>(heads * values));
     operands.out = {out, MLA_F32, 1, heads, values, heads * values, values};
-    std::vector<uint8_t> pool(2 * page * recordBytes, 0xFF);
-    uint8_t *record = pool.data() + page * recordBytes;
+    std::vector<uint8_t> pool(2 * pageBytes, 0xFF);
+    uint8_t *record = pool.data() + pageBytes;
     const float scales[] = {0.5f, 3.0f};
     std::memset(record, 0, 32);
     std::memset(record + 32, 0x38, 64);
-    std::memcpy(record + 96, scales, sizeof(scales));
-    operands.cache = {upload(pool), MLA_U8, recordBytes, recordBytes, 2, page, page * recordBytes,
-                      upload(std::vector<int32_t>{1}), 1, 0};
+    std::memcpy(record + page * recordBytes, scales, sizeof(scales));
+    uint64_t rows = upload(pool);
+    operands.cache = {rows, MLA_U8,    recordBytes, recordBytes, 2, page, pageBytes, upload(std::vector<int32_t>{1}),
+                      1,    0,         rows + page * recordBytes,  pageBytes, scaleBytes};
     scalars[0] = {"sm_scale", 1};
     operands.scalars = scalars;
     operands.scalar_count = 1;
@@ -120,6 +122,12 @@ TEST_F(CRecords, AreCheckedAsBytes) {
   operands.cache.dim = recordBytes;
   operands.cache.stride_token = recordBytes + 4;
   EXPECT_EQ(codeOfRun(), "operandAlignment");
+  operands.cache.stride_token = recordBytes;
+  operands.cache.scale_stride_token = scaleBytes + 2;
+  EXPECT_EQ(codeOfRun(), "operandAlignment");
+  operands.cache.scale_stride_token = scaleBytes;
+  operands.cache.scales = 0;
+  EXPECT_EQ(codeOfRun(), "operandNull");
 }
 
 } // namespace

@@ -87,7 +87,8 @@ void Live::place(HostTensor &tensor, Buffer &buffer) {
   default:
     bound.cache = {data,         tensor.operand.dtype,  tensor.operand.shape[0], tensor.strideToken,
                    pages,        host().shape.pageSize, tensor.stridePage,       table.get(),
-                   tableColumns, cacheIndptr.get()};
+                   tableColumns, cacheIndptr.get(),
+                   data + static_cast<uint64_t>(tensor.scalesAt), tensor.strideScalePage, tensor.strideScaleToken};
   }
 }
 
