@@ -110,6 +110,13 @@ std::optional<Layout> HeaderChecker::layoutOf(const TypeSpec &spec) {
   return layout;
 }
 
+/// What to write instead of a record without parts, or where no record can be.
+static std::string recordInstead(ArrayRef<Dtype> allowed) {
+  return allowed.data() == kInputs ? "a record lists its parts: record { latent : e4m3[512] scaled f32 per 128 inline; "
+                                        "rope : bf16[64] }"
+                                      : "records are read, and not written";
+}
+
 std::optional<Dtype> HeaderChecker::storageOf(const Identifier &storage, ArrayRef<Dtype> allowed,
                                               StringRef role) {
   std::optional<Dtype> dtype = parseDtype(storage.text);
@@ -120,7 +127,9 @@ std::optional<Dtype> HeaderChecker::storageOf(const Identifier &storage, ArrayRe
     names.push_back(spell(candidate));
   diagnostics
       .error(storage.loc, "storage-type", "'" + storage.text + "' is not a storage type of " + role)
-      .fix(dtype ? "it is " + listNames(names) : suggestName(storage.text, names));
+      .fix(storage.text == "record" ? recordInstead(allowed)
+           : dtype                  ? "it is " + listNames(names)
+                                    : suggestName(storage.text, names));
   return std::nullopt;
 }
 

@@ -232,7 +232,7 @@ void execute(Device &device, PlannedRun &planned, const RunConfig &config, HostO
 /// Bytes of a token's rows that one head reads.
 int64_t rowBytesOf(const KernelInfo &kernel) {
   if (!kernel.isPrefill())
-    return kernel.cached().shape.back() * bytes(kernel.cached().dtype);
+    return kernel.cached().shape.back() * bytes(kernel.cached().dtype) + kernel.cached().scaleRowBytes();
   return kernel.qkDim * bytes(kernel.cached().dtype) + kernel.vDim * bytes(kernel.find(Role::value)->dtype);
 }
 
