@@ -68,7 +68,8 @@ struct PartSpec {
   bool isScaled() const { return !format.text.empty(); }
 };
 
-/// `layout storage[dims] align n`, `layout record { parts } align n`, `f32[heads]`, or a single word: `f32`, `log2`, `ln`.
+/// `layout storage[dims] align n`, `layout record { parts } align n`, `f32[heads]`, or a single word: `f32`,
+/// `log2`, `ln`.
 struct TypeSpec {
   struct Dim {
     Identifier name; // empty if the dim has none

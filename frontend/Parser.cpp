@@ -291,8 +291,8 @@ bool Parser::parseRecord(TypeSpec &spec) {
 
 bool Parser::parsePart(PartSpec &part) {
   if (!expectName(part.name, "a part's name") || !expectSymbol(':') ||
-      !expectName(part.storage, "the part's storage type") || !expectSymbol('[') || !(part.width = parseExpr()) ||
-      !expectSymbol(']'))
+      !expectName(part.storage, "the part's storage type") || !expectSymbol('[') ||
+      !(part.width = parseExpr()) || !expectSymbol(']'))
     return false;
   return !token.isName("scaled") || parseScales(part);
 }

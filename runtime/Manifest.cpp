@@ -54,17 +54,14 @@ static Json writeList(const std::vector<T> &list, Json (*writeOne)(const T &)) {
 }
 
 static Json write(const RecordPart &part) {
-  return {{"name", part.name},
-          {"dtype", name(part.dtype)},
-          {"width", part.width},
-          {"scale", name(part.scale)},
-          {"group", part.group},
-          {"apart", part.apart}};
+  return {{"name", part.name},         {"dtype", name(part.dtype)}, {"width", part.width},
+          {"scale", name(part.scale)}, {"group", part.group},       {"apart", part.apart}};
 }
 
 static Json write(const Operand &operand) {
-  Json json = {{"name", operand.name},         {"role", name(operand.role)}, {"layout", name(operand.layout)},
-               {"dtype", name(operand.dtype)}, {"shape", operand.shape},     {"alignment", operand.alignment}};
+  Json json = {{"name", operand.name},           {"role", name(operand.role)},
+               {"layout", name(operand.layout)}, {"dtype", name(operand.dtype)},
+               {"shape", operand.shape},         {"alignment", operand.alignment}};
   if (!operand.record.empty())
     json["record"] = writeList<RecordPart>(operand.record, write);
   return json;

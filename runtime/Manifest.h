@@ -37,8 +37,8 @@ constexpr int64_t bytes(ScaleFormat format) {
   return format == ScaleFormat::none ? 0 : format == ScaleFormat::ue8m0 ? 1 : 4;
 }
 
-/// Neighbouring columns of a record, stored alike. Scales, one a group of columns, follow the values or lie apart, in a row of scales;
-/// a column is its code times the scale of its group.
+/// Neighbouring columns of a record, stored alike. Scales, one a group of columns, follow the values or lie
+/// apart, in a row of scales; a column is its code times the scale of its group.
 struct RecordPart {
   std::string name;
   DType dtype = DType::e4m3;
@@ -59,9 +59,8 @@ struct Operand {
   Role role = Role::query;
   Layout layout = Layout::ragged;
   DType dtype = DType::f32;
-  /// Shape of one token: query and output [heads, dim], cache [dim], key and value [kvHeads, dim], lse and head values [heads],
-  /// scalar []. A record's is
-  /// its bytes.
+  /// Shape of one token: query and output [heads, dim], cache [dim], key and value [kvHeads, dim], lse and
+  /// head values [heads], scalar []. A record's is its bytes.
   std::vector<int64_t> shape;
   /// Bytes that the base address and every stride (times the element size) are a multiple of.
   int alignment = 16;

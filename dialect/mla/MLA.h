@@ -25,7 +25,8 @@ namespace mlir::mla {
 /// Name of the discardable attribute that carries the source name of a kernel's argument or result.
 inline constexpr llvm::StringLiteral kNameAttr = "mla.name";
 
-/// Bytes that `count` elements of `type` take in memory; of a record, its bytes for as many columns as it has.
+/// Bytes that `count` elements of `type` take in memory; of a record, its bytes for as many columns as it
+/// has.
 int64_t bytesOf(Type type, int64_t count);
 
 /// Whether tiles may hold it: a floating-point type, int8 or a record.

@@ -101,10 +101,11 @@ void BufferType::print(AsmPrinter &printer) const {
 static LogicalResult verifyRecordRow(function_ref<InFlightDiagnostic()> emitError, ArrayRef<int64_t> shape,
                                      RecordType record, int64_t align) {
   if (shape != ArrayRef(record.getWidth()))
-    return emitError() << "a record of " << record.getWidth() << " columns is a whole row, without heads [record-row]";
+    return emitError() << "a record of " << record.getWidth()
+                       << " columns is a whole row, without heads [record-row]";
   if (record.getBytes() % std::max<int64_t>(align, 1))
-    return emitError() << "a record of " << record.getBytes() << " bytes does not keep an alignment of " << align
-                       << " [record-align]";
+    return emitError() << "a record of " << record.getBytes() << " bytes does not keep an alignment of "
+                       << align << " [record-align]";
   return success();
 }
 

@@ -28,9 +28,10 @@ int64_t RecordType::getBytes() const {
 }
 
 int64_t RecordType::getScaleRowBytes() const {
-  int64_t bytes = std::accumulate(
-      getParts().begin(), getParts().end(), int64_t(0),
-      [](int64_t sum, PartAttr part) { return sum + (part.isApart() ? part.getScaleBytes() : 0); });
+  int64_t bytes =
+      std::accumulate(getParts().begin(), getParts().end(), int64_t(0), [](int64_t sum, PartAttr part) {
+        return sum + (part.isApart() ? part.getScaleBytes() : 0);
+      });
   return (bytes + 3) / 4 * 4;
 }
 
@@ -54,7 +55,8 @@ static LogicalResult verifyPart(function_ref<InFlightDiagnostic()> emitError, Pa
 
 LogicalResult RecordType::verify(function_ref<InFlightDiagnostic()> emitError, ArrayRef<PartAttr> parts) {
   if (parts.empty() || parts.size() > kMostParts)
-    return emitError() << "a record has " << parts.size() << " parts; 1 to " << kMostParts << " [record-parts]";
+    return emitError() << "a record has " << parts.size() << " parts; 1 to " << kMostParts
+                       << " [record-parts]";
   int64_t byte = 0;
   for (PartAttr part : parts) {
     if (failed(verifyPart(emitError, part)))
@@ -76,7 +78,8 @@ SmallVector<StoredPart> mlir::mla::partsOf(Type storage, int64_t width) {
   for (PartAttr part : record.getParts()) {
     int64_t after = byte + part.getValueBytes();
     int64_t &scaleByte = part.isApart() ? apart : after;
-    parts.push_back({part.getElementType(), column, part.getWidth(), byte, part.getFormat(), part.getGroup(), scaleByte});
+    parts.push_back(
+        {part.getElementType(), column, part.getWidth(), byte, part.getFormat(), part.getGroup(), scaleByte});
     scaleByte += part.getScaleBytes();
     column += part.getWidth();
     byte = after;

@@ -67,7 +67,8 @@ static void writeScales(Words &words, size_t place, const Cache &cache) {
   words[place + 2] = bits(cache.strideScaleToken);
 }
 
-void writeCache(Words &words, uint16_t place, const Cache &cache, const Operand &operand, PageDivision division) {
+void writeCache(Words &words, uint16_t place, const Cache &cache, const Operand &operand,
+                PageDivision division) {
   constexpr size_t raggedWords = 3, pagedWords = 8;
   bool ragged = operand.layout == Layout::ragged;
   if (operand.scaleRowBytes())
@@ -78,9 +79,10 @@ void writeCache(Words &words, uint16_t place, const Cache &cache, const Operand 
     words[place + 2] = cache.indptr;
     return;
   }
-  const uint64_t values[pagedWords] = {cache.data,     bits(cache.stridePage),  bits(cache.strideToken),
-                                       cache.table,    bits(cache.tableStride), static_cast<uint32_t>(cache.pageSize),
-                                       division.magic, division.shift};
+  const uint64_t values[pagedWords] = {
+      cache.data,     bits(cache.stridePage),  bits(cache.strideToken),
+      cache.table,    bits(cache.tableStride), static_cast<uint32_t>(cache.pageSize),
+      division.magic, division.shift};
   std::copy(std::begin(values), std::end(values), &words[place]);
 }
 

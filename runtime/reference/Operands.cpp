@@ -90,8 +90,8 @@ private:
   int left = 0;
 };
 
-/// Records of normal values. Those with scales are codes of a wide spread, times scales that differ from group to group and make
-/// up for it.
+/// Records of normal values. Those with scales are codes of a wide spread, times scales that differ from
+/// group to group and make up for it.
 class RecordWriter {
 public:
   RecordWriter(const std::vector<RecordPart> &parts, std::mt19937_64 &random) : parts(parts), random(random) {
@@ -106,7 +106,8 @@ public:
         storeCode(parts[i].dtype, row, column, codes[i].next());
       row += parts[i].valueBytes();
       uint8_t *&scales = parts[i].apart ? apart : row;
-      for (int64_t group = 0; group < parts[i].scaleBytes() / std::max<int64_t>(1, bytes(parts[i].scale)); ++group)
+      for (int64_t group = 0; group < parts[i].scaleBytes() / std::max<int64_t>(1, bytes(parts[i].scale));
+           ++group)
         writeScale(parts[i].scale, scales, group);
       scales += parts[i].scaleBytes();
     }
@@ -338,8 +339,8 @@ private:
         fill(request, token);
   }
 
-  /// Puts rows of scales that lie apart behind `rows` records that end at byte `end`, with a gap after each, where a gap is
-  /// wanted; returns where they end.
+  /// Puts rows of scales that lie apart behind `rows` records that end at byte `end`, with a gap after each,
+  /// where a gap is wanted; returns where they end.
   int64_t placeScales(HostTensor &tensor, int64_t rows, int64_t end) {
     int64_t bytes = tensor.operand.scaleRowBytes();
     if (!bytes)

@@ -82,13 +82,14 @@ inline constexpr int64_t canaryRows = 2;
 /// A page-table entry that no request uses.
 inline constexpr int32_t unusedPage = 0x7FFFFFFF;
 
-/// Query, cache, key and value ~ N(0, 1), int8 ones 32 times that, rounded to storage. Scalars: 0.5 for those in valueScale
-/// (of int8 values 1/64, and those of int8 keys likewise); scales in records 2^-6 to 2^-4, their codes 32 times N(0, 1); of others in
-/// scoreScale the first is such that their product is 1/sqrt(192), and the rest 0.5; 2 for the rest. Head values: 2^(-8 (h + 1) / heads), the slopes of linear biases; of
-/// a sink ~ N(0, 1). Pages are shuffled, a few belong to nobody; every byte that no request owns (those
-/// pages, page tails, gaps between rows and pages, canaries) and the outputs hold the format's poison code;
-/// table entries past a request are `unusedPage`. Strides differ from the shape and keep the operand's
-/// alignment. The same arguments give the same bytes.
+/// Query, cache, key and value ~ N(0, 1), int8 ones 32 times that, rounded to storage. Scalars: 0.5 for those
+/// in valueScale (of int8 values 1/64, and those of int8 keys likewise); scales in records 2^-6 to 2^-4,
+/// their codes 32 times N(0, 1); of others in scoreScale the first is such that their product is 1/sqrt(192),
+/// and the rest 0.5; 2 for the rest. Head values: 2^(-8 (h + 1) / heads), the slopes of linear biases; of a
+/// sink ~ N(0, 1). Pages are shuffled, a few belong to nobody; every byte that no request owns (those pages,
+/// page tails, gaps between rows and pages, canaries) and the outputs hold the format's poison code; table
+/// entries past a request are `unusedPage`. Strides differ from the shape and keep the operand's alignment.
+/// The same arguments give the same bytes.
 HostOperands makeOperands(const KernelInfo &kernel, const BatchShape &shape);
 
 } // namespace mla::reference

@@ -1,5 +1,5 @@
-// A cache of records through the C API, on the emulator: bytes, with strides in bytes, and scales behind the records of their
-// page.
+// A cache of records through the C API, on the emulator: bytes, with strides in bytes, and scales behind the
+// records of their page.
 #include "mla/mla.h"
 
 #include <gtest/gtest.h>
@@ -10,16 +10,17 @@
 
 namespace {
 
-const char *const source =
-    "kernel decode(q : ragged bf16[heads = 4, 80],\n"
-    "              kv : paged record { rope : bf16[16]; latent : e4m3[64] scaled f32 per 32 apart }, sm_scale : f32)\n"
-    "  -> (o : ragged f32[heads = 4, 64]) compute bf16\n"
-    "{\n"
-    "  let k = dequant(kv);\n"
-    "  o = softmax(dot(q, k) * sm_scale) @ k[16:80];\n"
-    "}\n";
+const char *const source = "kernel decode(q : ragged bf16[heads = 4, 80],\n"
+                           "              kv : paged record { rope : bf16[16]; latent : e4m3[64] scaled f32 "
+                           "per 32 apart }, sm_scale : f32)\n"
+                           "  -> (o : ragged f32[heads = 4, 64]) compute bf16\n"
+                           "{\n"
+                           "  let k = dequant(kv);\n"
+                           "  o = softmax(dot(q, k) * sm_scale) @ k[16:80];\n"
+                           "}\n";
 
-constexpr int heads = 4, width = 80, values = 64, page = 4, recordBytes = 16 * 2 + 64, scaleBytes = 2 * 4, pageBytes = page * (recordBytes + scaleBytes);
+constexpr int heads = 4, width = 80, values = 64, page = 4, recordBytes = 16 * 2 + 64, scaleBytes = 2 * 4,
+              pageBytes = page * (recordBytes + scaleBytes);
 
 /// One request of one cached token, in page 1: its codes are 1, its scales 0.5 and 3.
 class CRecords : public testing::Test {
@@ -82,8 +83,19 @@ protected:
     std::memset(record + 32, 0x38, 64);
     std::memcpy(record + page * recordBytes, scales, sizeof(scales));
     uint64_t rows = upload(pool);
-    operands.cache = {rows, MLA_U8,    recordBytes, recordBytes, 2, page, pageBytes, upload(std::vector<int32_t>{1}),
-                      1,    0,         rows + page * recordBytes,  pageBytes, scaleBytes};
+    operands.cache = {rows,
+                      MLA_U8,
+                      recordBytes,
+                      recordBytes,
+                      2,
+                      page,
+                      pageBytes,
+                      upload(std::vector<int32_t>{1}),
+                      1,
+                      0,
+                      rows + page * recordBytes,
+                      pageBytes,
+                      scaleBytes};
     scalars[0] = {"sm_scale", 1};
     operands.scalars = scalars;
     operands.scalar_count = 1;

@@ -13,7 +13,8 @@ static void expectRight(const std::string &record, int64_t bytes) {
   Kernel kernel = jit::load(device, R"(
     kernel decode(
         q  : ragged bf16[heads = 12, 576],
-        kv : paged  record { )" + record + R"( },
+        kv : paged  record { )" + record +
+                                        R"( },
         sm_scale : f32)
       -> (o : ragged bf16[heads = 12, 512], lse : log2)
       compute bf16
@@ -38,5 +39,9 @@ static void expectRight(const std::string &record, int64_t bytes) {
   EXPECT_TRUE(report.passed()) << report.toText();
 }
 
-TEST(RecordRun, FlashMlaTokens) { expectRight("latent : e4m3[512] scaled f32 per 128 inline; rope : bf16[64]", 656); }
-TEST(RecordRun, ScalesApart) { expectRight("latent : e4m3[512] scaled ue8m0 per 64 apart; rope : bf16[64]", 640); }
+TEST(RecordRun, FlashMlaTokens) {
+  expectRight("latent : e4m3[512] scaled f32 per 128 inline; rope : bf16[64]", 656);
+}
+TEST(RecordRun, ScalesApart) {
+  expectRight("latent : e4m3[512] scaled ue8m0 per 64 apart; rope : bf16[64]", 640);
+}

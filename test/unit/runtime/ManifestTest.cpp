@@ -140,7 +140,8 @@ TEST(Manifest, RecordsRoundTrip) {
   cache->record[0].group = 0;
   expectError(Code::manifestInvalid, [&] { manifestFromJson(toJson(manifest)); });
   cache->record = {{"latent", DType::e4m3, 592, ScaleFormat::none, 0}, {"rope", DType::bf16, 32}};
-  EXPECT_NE(expectError(Code::manifestInvalid, [&] { manifestFromJson(toJson(manifest)); }).value.find("624 columns"),
+  EXPECT_NE(expectError(Code::manifestInvalid, [&] { manifestFromJson(toJson(manifest)); })
+                .value.find("624 columns"),
             std::string::npos);
 }
 
