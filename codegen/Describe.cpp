@@ -66,7 +66,8 @@ static void describeStorage(mlir::mla::BufferType type, ::mla::Operand &operand)
                               .dtype = dtypeOf(part.getElementType()),
                               .width = part.getWidth(),
                               .scale = *::mla::parseScaleFormat({format.data(), format.size()}),
-                              .group = part.getGroup()});
+                              .group = part.getGroup(),
+                              .apart = part.isApart()});
   }
 }
 

@@ -52,7 +52,7 @@ static ScheduledFacts factsOf(tile::KernelOp kernel, tile::ScheduleAttr schedule
   KernelShape shape = scheduledShape(kernel);
   ScheduledFacts facts;
   facts.storage = nameOfStorage(shape.cache);
-  facts.bytesPerToken = shape.cache.getTokenBytes();
+  facts.bytesPerToken = shape.cache.getTokenBytes() + shape.cache.getScaleRowBytes();
   facts.tile = {{"rows", schedule.getRows()},     {"tokens", schedule.getTokens()},
                 {"stages", schedule.getStages()}, {"groups", schedule.getGroups()},
                 {"token_warps", schedule.getTokenWarps()}, {"row_warps", schedule.getRowWarps()}};

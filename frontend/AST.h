@@ -56,18 +56,20 @@ struct Expr {
   llvm::SMLoc begin() const { return kind == Slice || kind == Binary ? operands[0]->begin() : loc; }
 };
 
-/// A part of a record: `name : storage[width] scaled format per group inline`.
+/// A part of a record: `name : storage[width] scaled format per group inline`, or `apart`.
 struct PartSpec {
   Identifier name, storage;
   Expr *width = nullptr;
   Identifier format; // of the scales; empty if there are none
   bool pow2 = false; // f32 scales of which the exponent counts
   Expr *group = nullptr;
+  bool apart = false; // the scales lie in rows of their own
 
   bool isScaled() const { return !format.text.empty(); }
 };
 
-/// `layout storage[dims] align n`, `layout record { parts } align n`, `f32[heads]`, or a single word: `f32`, `log2`, `ln`.
+/// `layout storage[dims] align n`, `layout record { parts } align n`, `f32[heads]`, or a single word: `f32`,
+/// `log2`, `ln`.
 struct TypeSpec {
   struct Dim {
     Identifier name; // empty if the dim has none

@@ -16,8 +16,9 @@ SmallVector<int64_t> KernelBuilder::shapeOf(const ValueType &type) {
 mlir::Type KernelBuilder::recordOf(const ParamDecl &param) {
   SmallVector<mla::PartAttr> parts;
   for (const RecordPart &part : param.record)
-    parts.push_back(mla::PartAttr::get(context, part.name, toMLIR(part.storage, context), part.width, part.format,
-                                       part.group));
+    parts.push_back(mla::PartAttr::get(context, part.name, toMLIR(part.storage, context), part.width,
+                                       part.format, part.group,
+                                       part.apart ? mla::ScalePlace::apart : mla::ScalePlace::beside));
   return mla::RecordType::get(context, parts);
 }
 

@@ -34,7 +34,8 @@ void HeaderChecker::check(KernelDecl &kernel) {
 
 void HeaderChecker::checkBufferParam(ParamDecl &param) {
   std::optional<Layout> layout = layoutOf(param.spec);
-  std::optional<Dtype> storage = param.spec.parts ? recordOf(param) : storageOf(param.spec.storage, kInputs, "an input");
+  std::optional<Dtype> storage =
+      param.spec.parts ? recordOf(param) : storageOf(param.spec.storage, kInputs, "an input");
   auto shape = param.spec.parts ? widthOf(param.record) : rowShapeOf(param.spec);
   std::optional<int64_t> align = alignOf(param.spec);
   if (!layout || !storage || !shape || !align || !checkRecordAlign(param, *align))
@@ -110,6 +111,14 @@ std::optional<Layout> HeaderChecker::layoutOf(const TypeSpec &spec) {
   return layout;
 }
 
+/// What to write instead of a record without parts, or where no record can be.
+static std::string recordInstead(ArrayRef<Dtype> allowed) {
+  return allowed.data() == kInputs
+             ? "a record lists its parts: record { latent : e4m3[512] scaled f32 per 128 inline; "
+               "rope : bf16[64] }"
+             : "records are read, and not written";
+}
+
 std::optional<Dtype> HeaderChecker::storageOf(const Identifier &storage, ArrayRef<Dtype> allowed,
                                               StringRef role) {
   std::optional<Dtype> dtype = parseDtype(storage.text);
@@ -118,9 +127,10 @@ std::optional<Dtype> HeaderChecker::storageOf(const Identifier &storage, ArrayRe
   SmallVector<StringRef> names;
   for (Dtype candidate : allowed)
     names.push_back(spell(candidate));
-  diagnostics
-      .error(storage.loc, "storage-type", "'" + storage.text + "' is not a storage type of " + role)
-      .fix(dtype ? "it is " + listNames(names) : suggestName(storage.text, names));
+  diagnostics.error(storage.loc, "storage-type", "'" + storage.text + "' is not a storage type of " + role)
+      .fix(storage.text == "record" ? recordInstead(allowed)
+           : dtype                  ? "it is " + listNames(names)
+                                    : suggestName(storage.text, names));
   return std::nullopt;
 }
 

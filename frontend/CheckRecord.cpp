@@ -11,7 +11,8 @@ using mlir::mla::ScaleFormat;
 
 static constexpr Dtype kPartStorage[] = {Dtype::E4M3, Dtype::E5M2, Dtype::Int8, Dtype::BF16, Dtype::F16};
 static constexpr int64_t kWidestPart = 65536;
-/// Matrix fragments are read from shared memory 16 bytes at a time, and 16 columns make a step of the product.
+/// Matrix fragments are read from shared memory 16 bytes at a time, and 16 columns make a step of the
+/// product.
 static constexpr int64_t kPartUnit = 16;
 /// Columns of the value that one load of bytes takes: they have one scale.
 static constexpr int64_t kLeastGroup = 32;
@@ -25,9 +26,9 @@ std::optional<std::pair<int64_t, int64_t>> HeaderChecker::widthOf(ArrayRef<Recor
 std::optional<Dtype> HeaderChecker::recordOf(ParamDecl &param) {
   const auto &parts = *param.spec.parts;
   if (parts.empty() || parts.size() > mlir::mla::kMostParts) {
-    diagnostics
-        .error(param.spec.storage.loc, "record-parts", "a record of " + Twine(parts.size()) + " parts")
-        .fix("it has 1 to " + Twine(mlir::mla::kMostParts) + ": record { latent : e4m3[512] scaled f32 per 128 inline; "
+    diagnostics.error(param.spec.storage.loc, "record-parts", "a record of " + Twine(parts.size()) + " parts")
+        .fix("it has 1 to " + Twine(mlir::mla::kMostParts) +
+             ": record { latent : e4m3[512] scaled f32 per 128 inline; "
              "rope : bf16[64] }");
     return std::nullopt;
   }
@@ -99,6 +100,7 @@ bool HeaderChecker::checkGroup(const PartSpec &spec, RecordPart &part) {
   if (!group)
     return false;
   part.group = *group;
+  part.apart = spec.apart;
   if (*group % kLeastGroup == 0 && part.width % *group == 0)
     return true;
   diagnostics
@@ -134,6 +136,7 @@ bool HeaderChecker::checkRecordAlign(const ParamDecl &param, int64_t align) {
   diagnostics
       .error(param.spec.align ? param.spec.align->begin() : param.spec.storage.loc, "record-align",
              "a record of " + Twine(byte) + " bytes does not keep an alignment of " + Twine(align))
-      .fix(byte % 4 ? "a record is a multiple of 4 bytes" : "write align " + Twine(byte % 8 ? 4 : 8) + " after it");
+      .fix(byte % 4 ? "a record is a multiple of 4 bytes"
+                    : "write align " + Twine(byte % 8 ? 4 : 8) + " after it");
   return false;
 }

@@ -32,7 +32,8 @@ private:
 
   // Parts of a buffer type; empty after an error.
   std::optional<mlir::mla::Layout> layoutOf(const TypeSpec &spec);
-  std::optional<Dtype> storageOf(const Identifier &storage, llvm::ArrayRef<Dtype> allowed, llvm::StringRef role);
+  std::optional<Dtype> storageOf(const Identifier &storage, llvm::ArrayRef<Dtype> allowed,
+                                 llvm::StringRef role);
   std::optional<int64_t> alignOf(const TypeSpec &spec);
   std::optional<std::pair<int64_t, int64_t>> rowShapeOf(const TypeSpec &spec);
   bool checkDimName(const TypeSpec &spec, size_t index);

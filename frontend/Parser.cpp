@@ -291,8 +291,8 @@ bool Parser::parseRecord(TypeSpec &spec) {
 
 bool Parser::parsePart(PartSpec &part) {
   if (!expectName(part.name, "a part's name") || !expectSymbol(':') ||
-      !expectName(part.storage, "the part's storage type") || !expectSymbol('[') || !(part.width = parseExpr()) ||
-      !expectSymbol(']'))
+      !expectName(part.storage, "the part's storage type") || !expectSymbol('[') ||
+      !(part.width = parseExpr()) || !expectSymbol(']'))
     return false;
   return !token.isName("scaled") || parseScales(part);
 }
@@ -303,7 +303,13 @@ bool Parser::parseScales(PartSpec &part) {
     return false;
   if ((part.pow2 = token.isName("pow2")))
     advance();
-  return expectKeyword("per") && (part.group = parseExpr()) && expectKeyword("inline");
+  if (!expectKeyword("per") || !(part.group = parseExpr()))
+    return false;
+  if (!token.isName("inline") && !token.isName("apart"))
+    return expected("'inline' or 'apart'");
+  part.apart = token.isName("apart");
+  advance();
+  return true;
 }
 
 bool Parser::parseDims(TypeSpec &spec) {

@@ -63,7 +63,7 @@ bool mlac::isEightBit(Dtype dtype) {
 
 int64_t RecordPart::bytes() const {
   int64_t values = width * (isEightBit(storage) ? 1 : 2);
-  return values + (group ? width / group * mlir::mla::bytesOf(format) : 0);
+  return values + (group && !apart ? width / group * mlir::mla::bytesOf(format) : 0);
 }
 
 Scale Scale::operator*(const Scale &other) const {

@@ -27,6 +27,7 @@ struct RecordPart {
   int64_t width;
   mlir::mla::ScaleFormat format = mlir::mla::ScaleFormat::none;
   int64_t group = 0;
+  bool apart = false; ///< the scales lie in rows of their own
 
   bool needsScale() const { return isEightBit(storage) && format == mlir::mla::ScaleFormat::none; }
   int64_t bytes() const;

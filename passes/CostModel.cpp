@@ -55,7 +55,7 @@ constexpr double kSharpness = 6.2;
 
 /// DRAM time of a tile, or the share of a read's latency that the copies under way leave open.
 static double memoryCycles(const KernelShape &shape, tile::ScheduleAttr schedule, double blocks, const Profile &profile) {
-  double bytes = double(schedule.getBlockTokens() * shape.cache.getTokenBytes());
+  double bytes = double(schedule.getBlockTokens() * (shape.cache.getTokenBytes() + shape.cache.getScaleRowBytes()));
   double transfer = bytes / (kMemoryShare * profile.bandwidth / double(profile.multiprocessors) / profile.clock);
   double latency = kReadLatencySeconds * profile.clock / (double(schedule.getStages() - 1) * blocks);
   return std::max(transfer, latency);
@@ -85,7 +85,7 @@ struct TileWork {
       groups += part.isScaled() ? double(part.getGroups()) : 0;
     }
     products = tokens / 16 * rows / 8 * (width + valueWidth) / 16;
-    copyBytes = tokens * double(shape.cache.getTokenBytes());
+    copyBytes = tokens * double(shape.cache.getTokenBytes() + shape.cache.getScaleRowBytes());
     keyBytes = copyBytes * rowWarps;
     valueBytes = tokens * double(mla::bytesOf(valuePart.element, shape.valueWidth));
     // A warp reads its rows of the query once for all tokens that it scores.

@@ -59,7 +59,7 @@ SharedLayout layoutShared(const KernelShape &shape, tile::ScheduleAttr schedule)
   };
   SharedLayout layout{};
   layout.ring = place("kv", {groups * schedule.getStages(), tokens, shape.rowWidth()}, shape.cache.getElementType(),
-                      conflictFreePitch(shape.cache.getTokenBytes()));
+                      conflictFreePitch(shape.cache.getTileRowBytes()));
   layout.query = place("query", {1, rows, shape.rowWidth()}, shape.compute, conflictFreePitch(2 * shape.rowWidth()));
   layout.probs = place("probs", {groups * shape.valueGroups(), rows, tokens}, shape.compute, conflictFreePitch(2 * tokens));
   layout.maxima = place("maxima", {planes, 1, rows}, f32, 4 * rows);

@@ -14,7 +14,7 @@ PageDivision pageDivision(int32_t pageSize) {
   return {static_cast<uint32_t>((power + divisor - 1) / divisor), shift};
 }
 
-static std::vector<Param> cacheParams(const Operand &operand) {
+static std::vector<Param> rowParams(const Operand &operand) {
   const std::string &name = operand.name;
   if (operand.layout == Layout::ragged)
     return {{name + ".data", ParamType::pointer},
@@ -24,6 +24,16 @@ static std::vector<Param> cacheParams(const Operand &operand) {
           {name + ".stride_token", ParamType::i64}, {name + ".table", ParamType::pointer},
           {name + ".table_stride", ParamType::i64}, {name + ".page_size", ParamType::i32},
           {name + ".page_magic", ParamType::i32},   {name + ".page_shift", ParamType::i32}};
+}
+
+static std::vector<Param> cacheParams(const Operand &operand) {
+  std::vector<Param> params = rowParams(operand);
+  if (!operand.scaleRowBytes())
+    return params;
+  params.push_back({operand.name + ".scales", ParamType::pointer});
+  params.push_back({operand.name + ".scale_stride_page", ParamType::i64});
+  params.push_back({operand.name + ".scale_stride_token", ParamType::i64});
+  return params;
 }
 
 std::vector<Param> operandParams(const Operand &operand) {

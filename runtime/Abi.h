@@ -11,6 +11,8 @@
 //                   NAME.page_shift i32
 //   key, value      NAME.data ptr, NAME.stride_token i64, NAME.stride_head i64
 //   cache, ragged   NAME.data ptr, NAME.stride_token i64, NAME.indptr ptr to i32[batch + 1]
+//   cache of records whose scales lie apart, after the above: NAME.scales ptr, NAME.scale_stride_page i64 and
+//                   NAME.scale_stride_token i64, in bytes; the rows of scales are found as the records are
 //   lse             NAME.data ptr to f32, NAME.stride_token i64, NAME.stride_head i64
 //   scalar          NAME f32
 //   head values     NAME.data ptr to f32[heads]

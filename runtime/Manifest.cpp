@@ -54,16 +54,14 @@ static Json writeList(const std::vector<T> &list, Json (*writeOne)(const T &)) {
 }
 
 static Json write(const RecordPart &part) {
-  return {{"name", part.name},
-          {"dtype", name(part.dtype)},
-          {"width", part.width},
-          {"scale", name(part.scale)},
-          {"group", part.group}};
+  return {{"name", part.name},         {"dtype", name(part.dtype)}, {"width", part.width},
+          {"scale", name(part.scale)}, {"group", part.group},       {"apart", part.apart}};
 }
 
 static Json write(const Operand &operand) {
-  Json json = {{"name", operand.name},         {"role", name(operand.role)}, {"layout", name(operand.layout)},
-               {"dtype", name(operand.dtype)}, {"shape", operand.shape},     {"alignment", operand.alignment}};
+  Json json = {{"name", operand.name},           {"role", name(operand.role)},
+               {"layout", name(operand.layout)}, {"dtype", name(operand.dtype)},
+               {"shape", operand.shape},         {"alignment", operand.alignment}};
   if (!operand.record.empty())
     json["record"] = writeList<RecordPart>(operand.record, write);
   return json;
@@ -218,6 +216,7 @@ RecordPart readPart(const Reader &reader) {
   reader.readInteger("width", part.width, 1);
   reader.readEnum("scale", part.scale, parseScaleFormat);
   reader.readInteger("group", part.group, part.scale == ScaleFormat::none ? 0 : 1);
+  reader.read("apart", part.apart);
   return part;
 }
 
@@ -339,7 +338,7 @@ static int64_t rowElements(const Operand &cache, int64_t width, const Reader &re
   int64_t columns = 0, bytes = 0;
   for (const RecordPart &part : cache.record) {
     columns += part.width;
-    bytes += part.valueBytes() + part.scaleBytes();
+    bytes += part.valueBytes() + (part.apart ? 0 : part.scaleBytes());
   }
   if (columns != width || cache.dtype != DType::u8)
     invalid(reader.pathOf("operands") + "." + cache.name,

@@ -37,14 +37,15 @@ constexpr int64_t bytes(ScaleFormat format) {
   return format == ScaleFormat::none ? 0 : format == ScaleFormat::ue8m0 ? 1 : 4;
 }
 
-/// Neighbouring columns of a record, stored alike. Scales, one a group of columns, follow the values; a column is its code times
-/// the scale of its group.
+/// Neighbouring columns of a record, stored alike. Scales, one a group of columns, follow the values or lie
+/// apart, in a row of scales; a column is its code times the scale of its group.
 struct RecordPart {
   std::string name;
   DType dtype = DType::e4m3;
   int64_t width = 0;
   ScaleFormat scale = ScaleFormat::none;
   int64_t group = 0;
+  bool apart = false;
 
   bool operator==(const RecordPart &) const = default;
 
@@ -58,9 +59,8 @@ struct Operand {
   Role role = Role::query;
   Layout layout = Layout::ragged;
   DType dtype = DType::f32;
-  /// Shape of one token: query and output [heads, dim], cache [dim], key and value [kvHeads, dim], lse and head values [heads],
-  /// scalar []. A record's is
-  /// its bytes.
+  /// Shape of one token: query and output [heads, dim], cache [dim], key and value [kvHeads, dim], lse and
+  /// head values [heads], scalar []. A record's is its bytes.
   std::vector<int64_t> shape;
   /// Bytes that the base address and every stride (times the element size) are a multiple of.
   int alignment = 16;
@@ -68,6 +68,13 @@ struct Operand {
   std::vector<RecordPart> record = {};
 
   bool operator==(const Operand &) const = default;
+  /// Bytes of a token's scales that lie apart, padded to a multiple of 4; 0 if there are none.
+  int64_t scaleRowBytes() const {
+    int64_t bytes = 0;
+    for (const RecordPart &part : record)
+      bytes += part.apart ? part.scaleBytes() : 0;
+    return (bytes + 3) / 4 * 4;
+  }
 };
 
 /// How the kernel cuts its work.

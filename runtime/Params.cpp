@@ -29,7 +29,10 @@ Values operandValues(const Operand &operand, const BoundOperand &bound) {
           {name + ".page_size", static_cast<uint32_t>(bound.pageSize)},
           {name + ".page_magic", division.magic},
           {name + ".page_shift", division.shift},
-          {name + ".indptr", bound.indptr}};
+          {name + ".indptr", bound.indptr},
+          {name + ".scales", bound.scales},
+          {name + ".scale_stride_page", bits(bound.strideScalePage)},
+          {name + ".scale_stride_token", bits(bound.strideScaleToken)}};
 }
 
 Values planValues(const BoundPlan &plan) {

@@ -21,6 +21,9 @@ struct BoundOperand {
   int64_t tableStride = 0;
   int32_t pageSize = 1;
   DevicePtr indptr = 0; ///< ragged cache: i32[batch + 1]
+  DevicePtr scales = 0; ///< rows of scales that lie apart; strides in bytes
+  int64_t strideScalePage = 0;
+  int64_t strideScaleToken = 0;
   float scalar = 0;
 };
 

@@ -61,6 +61,9 @@ private:
     operand.tableStride = host.tableStride;
     operand.pageSize = host.shape.pageSize;
     operand.indptr = cacheIndptr.get();
+    operand.scales = operand.data + static_cast<uint64_t>(tensor.scalesAt);
+    operand.strideScalePage = tensor.strideScalePage;
+    operand.strideScaleToken = tensor.strideScaleToken;
     return operand;
   }
 
@@ -230,7 +233,7 @@ void execute(Device &device, PlannedRun &planned, const RunConfig &config, HostO
 /// Bytes of a token's rows that one head reads.
 int64_t rowBytesOf(const KernelInfo &kernel) {
   if (!kernel.isPrefill())
-    return kernel.cached().shape.back() * bytes(kernel.cached().dtype);
+    return kernel.cached().shape.back() * bytes(kernel.cached().dtype) + kernel.cached().scaleRowBytes();
   return kernel.qkDim * bytes(kernel.cached().dtype) + kernel.vDim * bytes(kernel.find(Role::value)->dtype);
 }
 

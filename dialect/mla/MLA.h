@@ -25,7 +25,8 @@ namespace mlir::mla {
 /// Name of the discardable attribute that carries the source name of a kernel's argument or result.
 inline constexpr llvm::StringLiteral kNameAttr = "mla.name";
 
-/// Bytes that `count` elements of `type` take in memory; of a record, its bytes for as many columns as it has.
+/// Bytes that `count` elements of `type` take in memory; of a record, its bytes for as many columns as it
+/// has.
 int64_t bytesOf(Type type, int64_t count);
 
 /// Whether tiles may hold it: a floating-point type, int8 or a record.
@@ -41,7 +42,7 @@ struct StoredPart {
   int64_t byte;          ///< of the row, where the first of them lies
   ScaleFormat format = ScaleFormat::none;
   int64_t group = 0;     ///< columns that share a scale
-  int64_t scaleByte = 0; ///< of the row, where the first scale lies
+  int64_t scaleByte = 0; ///< of the row in a tile, where the first scale lies
 
   bool isScaled() const { return format != ScaleFormat::none; }
   int64_t getGroups() const { return isScaled() ? width / group : 1; }
@@ -55,4 +56,7 @@ SmallVector<StoredPart> partsOf(Type storage, int64_t width);
 StoredPart partOf(Type storage, int64_t width, int64_t begin, int64_t end);
 
 int64_t bytesOf(ScaleFormat format);
+
+/// Where in a tile's row of so many bytes the scales follow that lie apart in memory.
+inline int64_t scalesByte(int64_t rowBytes) { return (rowBytes + 15) / 16 * 16; }
 } // namespace mlir::mla

@@ -34,6 +34,16 @@ int64_t mlir::mla::bytesOf(Type type, int64_t count) {
 
 bool mlir::mla::isStorage(Type type) { return isa<FloatType, RecordType>(type) || type.isInteger(8); }
 
+int64_t BufferType::getScaleRowBytes() const {
+  auto record = dyn_cast<RecordType>(getElementType());
+  return record ? record.getScaleRowBytes() : 0;
+}
+
+int64_t BufferType::getTileRowBytes() const {
+  int64_t row = getTokenBytes(), scales = getScaleRowBytes();
+  return scales ? scalesByte(row) + scales : row;
+}
+
 int64_t BufferType::getStrideBytes() const {
   return isa<RecordType>(getElementType()) ? 1 : bytesOf(getElementType(), 1);
 }
@@ -91,10 +101,11 @@ void BufferType::print(AsmPrinter &printer) const {
 static LogicalResult verifyRecordRow(function_ref<InFlightDiagnostic()> emitError, ArrayRef<int64_t> shape,
                                      RecordType record, int64_t align) {
   if (shape != ArrayRef(record.getWidth()))
-    return emitError() << "a record of " << record.getWidth() << " columns is a whole row, without heads [record-row]";
+    return emitError() << "a record of " << record.getWidth()
+                       << " columns is a whole row, without heads [record-row]";
   if (record.getBytes() % std::max<int64_t>(align, 1))
-    return emitError() << "a record of " << record.getBytes() << " bytes does not keep an alignment of " << align
-                       << " [record-align]";
+    return emitError() << "a record of " << record.getBytes() << " bytes does not keep an alignment of "
+                       << align << " [record-align]";
   return success();
 }
 

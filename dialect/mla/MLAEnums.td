@@ -19,6 +19,14 @@ def MLA_ScaleFormat : I32EnumAttr<"ScaleFormat", "how the scale of a group of co
   let genSpecializedAttr = 0;
 }
 
+def MLA_ScalePlace : I32EnumAttr<"ScalePlace", "where the scales of a part lie", [
+    I32EnumAttrCase<"beside", 0, "inline">, // after the part's values, in the record
+    I32EnumAttrCase<"apart", 1>             // in rows of their own: of another buffer, or behind the page's records
+  ]> {
+  let cppNamespace = "::mlir::mla";
+  let genSpecializedAttr = 0;
+}
+
 def MLA_LseBase : I32EnumAttr<"LseBase", "base of a log-sum-exp", [
     I32EnumAttrCase<"log2", 0>, I32EnumAttrCase<"ln", 1>
   ]> {

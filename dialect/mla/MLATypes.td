@@ -13,14 +13,20 @@ def MLA_ScaleFormatParameter : EnumParameter<MLA_ScaleFormat> {
   let defaultValue = "::mlir::mla::ScaleFormat::none";
 }
 
+def MLA_ScalePlaceParameter : EnumParameter<MLA_ScalePlace> {
+  let defaultValue = "::mlir::mla::ScalePlace::beside";
+}
+
 def MLA_PartAttr : AttrDef<MLA_Dialect, "Part"> {
   let mnemonic = "part";
-  let summary = "neighbouring columns of a record, stored alike; perhaps with a scale for each group of them, which follow them";
+  let summary = "neighbouring columns of a record, stored alike; perhaps with a scale for each group of them";
   let parameters = (ins StringRefParameter<>:$name, "::mlir::Type":$elementType, "int64_t":$width,
-                        MLA_ScaleFormatParameter:$format, DefaultValuedParameter<"int64_t", "0">:$group);
-  let assemblyFormat = "`<` $name `:` $elementType `[` $width `]` (`scaled` $format^ `per` $group)? `>`";
+                        MLA_ScaleFormatParameter:$format, DefaultValuedParameter<"int64_t", "0">:$group,
+                        MLA_ScalePlaceParameter:$place);
+  let assemblyFormat = "`<` $name `:` $elementType `[` $width `]` (`scaled` $format^ `per` $group)? (`,` $place^)? `>`";
   let extraClassDeclaration = [{
     bool isScaled() const { return getFormat() != ScaleFormat::none; }
+    bool isApart() const { return isScaled() && getPlace() == ScalePlace::apart; }
     int64_t getValueBytes() const;
     int64_t getScaleBytes() const;
   }];
@@ -41,7 +47,10 @@ def MLA_RecordType : MLA_Type<"Record", "record"> {
   let extraClassDeclaration = [{
     /// Columns of all parts.
     int64_t getWidth() const;
+    /// Bytes of the row itself, without scales that lie apart.
     int64_t getBytes() const;
+    /// Bytes of the row of scales that lie apart: a multiple of 4, and 0 if there are none.
+    int64_t getScaleRowBytes() const;
   }];
 }
 
@@ -65,6 +74,10 @@ def MLA_BufferType : MLA_Type<"Buffer", "buffer"> {
     int64_t getHeads() const { return getShape().size() == 2 ? getShape().front() : 1; }
     /// Bytes of one token.
     int64_t getTokenBytes() const;
+    /// Bytes of a token's row of scales that lie apart; 0 if there are none.
+    int64_t getScaleRowBytes() const;
+    /// Bytes of one token in a tile: its row and, from a multiple of 16 bytes on, its scales that lie apart.
+    int64_t getTileRowBytes() const;
     /// Bytes of what strides count: an element, or of records a byte.
     int64_t getStrideBytes() const;
   }];

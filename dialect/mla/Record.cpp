@@ -23,8 +23,16 @@ int64_t RecordType::getWidth() const {
 
 int64_t RecordType::getBytes() const {
   return std::accumulate(getParts().begin(), getParts().end(), int64_t(0), [](int64_t sum, PartAttr part) {
-    return sum + part.getValueBytes() + part.getScaleBytes();
+    return sum + part.getValueBytes() + (part.isApart() ? 0 : part.getScaleBytes());
   });
+}
+
+int64_t RecordType::getScaleRowBytes() const {
+  int64_t bytes =
+      std::accumulate(getParts().begin(), getParts().end(), int64_t(0), [](int64_t sum, PartAttr part) {
+        return sum + (part.isApart() ? part.getScaleBytes() : 0);
+      });
+  return (bytes + 3) / 4 * 4;
 }
 
 /// The first rule that a part breaks by itself.
@@ -35,6 +43,8 @@ static LogicalResult verifyPart(function_ref<InFlightDiagnostic()> emitError, Pa
     return fail() << "is " << part.getWidth() << " wide; a multiple of 16 [record-width]";
   if (!isa<Float8E4M3FNType, Float8E5M2Type, Float16Type, BFloat16Type>(element) && !element.isInteger(8))
     return fail() << "stores " << element << "; e4m3, e5m2, int8, f16 or bf16 [record-storage]";
+  if (!part.isScaled() && part.getPlace() == ScalePlace::apart)
+    return fail() << "has no scales that could lie apart [record-scale]";
   if (part.isScaled() && element.getIntOrFloatBitWidth() != 8)
     return fail() << "stores " << element << ", and only 8-bit values have scales [record-scale]";
   if (part.isScaled() && (part.getGroup() < 32 || part.getGroup() % 32 || part.getWidth() % part.getGroup()))
@@ -45,7 +55,8 @@ static LogicalResult verifyPart(function_ref<InFlightDiagnostic()> emitError, Pa
 
 LogicalResult RecordType::verify(function_ref<InFlightDiagnostic()> emitError, ArrayRef<PartAttr> parts) {
   if (parts.empty() || parts.size() > kMostParts)
-    return emitError() << "a record has " << parts.size() << " parts; 1 to " << kMostParts << " [record-parts]";
+    return emitError() << "a record has " << parts.size() << " parts; 1 to " << kMostParts
+                       << " [record-parts]";
   int64_t byte = 0;
   for (PartAttr part : parts) {
     if (failed(verifyPart(emitError, part)))
@@ -53,7 +64,7 @@ LogicalResult RecordType::verify(function_ref<InFlightDiagnostic()> emitError, A
     if (byte % 16)
       return emitError() << "part " << part.getName() << " begins at byte " << byte
                          << "; a multiple of 16 [record-offset]";
-    byte += part.getValueBytes() + part.getScaleBytes();
+    byte += part.getValueBytes() + (part.isApart() ? 0 : part.getScaleBytes());
   }
   return success();
 }
@@ -63,12 +74,15 @@ SmallVector<StoredPart> mlir::mla::partsOf(Type storage, int64_t width) {
   if (!record)
     return {{.element = storage, .column = 0, .width = width, .byte = 0}};
   SmallVector<StoredPart> parts;
-  int64_t column = 0, byte = 0;
+  int64_t column = 0, byte = 0, apart = scalesByte(record.getBytes());
   for (PartAttr part : record.getParts()) {
-    int64_t scaleByte = byte + part.getValueBytes();
-    parts.push_back({part.getElementType(), column, part.getWidth(), byte, part.getFormat(), part.getGroup(), scaleByte});
+    int64_t after = byte + part.getValueBytes();
+    int64_t &scaleByte = part.isApart() ? apart : after;
+    parts.push_back(
+        {part.getElementType(), column, part.getWidth(), byte, part.getFormat(), part.getGroup(), scaleByte});
+    scaleByte += part.getScaleBytes();
     column += part.getWidth();
-    byte = scaleByte + part.getScaleBytes();
+    byte = after;
   }
   return parts;
 }

@@ -175,6 +175,10 @@ struct Cache {
   int64_t tableStride = 0;
   // Ragged.
   DevicePtr indptr = 0; ///< i32[batch + 1], device memory
+  // Of records whose scales lie apart: rows of scales, found as the records are; strides in bytes.
+  DevicePtr scales = 0;
+  int64_t strideScalePage = 0;
+  int64_t strideScaleToken = 0;
 };
 
 /// A named f32 of the kernel; finite, and above 0 if it is a scale of scores or values.

@@ -7,8 +7,8 @@
 
 namespace mla {
 
-/// Element types of buffers. The 8-bit floats are the OCP ones: e4m3 has no infinity, one NaN code per sign. u8 are the bytes of
-/// records, whose columns are not stored alike.
+/// Element types of buffers. The 8-bit floats are the OCP ones: e4m3 has no infinity, one NaN code per sign.
+/// u8 are the bytes of records, whose columns are not stored alike.
 enum class DType { f32, f16, bf16, e4m3, e5m2, s8, u8 };
 
 /// Size of one element in bytes.

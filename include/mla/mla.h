@@ -193,6 +193,9 @@ typedef struct mla_cache {
   uint64_t table; /* device memory: i32[batch][table_stride] */
   int64_t table_stride;
   uint64_t indptr; /* device memory, of a ragged cache: i32[batch + 1] */
+  /* Of records whose scales lie apart: rows of scales, found as the records are; strides in bytes. */
+  uint64_t scales;
+  int64_t scale_stride_page, scale_stride_token;
 } mla_cache;
 
 typedef struct mla_scalar {

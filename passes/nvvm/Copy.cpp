@@ -81,8 +81,15 @@ public:
     Value stage = ringAddress(e, adaptor.getRing().front(), op.getRing().getType(), schedule, view,
                               adaptor.getStage().front());
     target = e.offset(stage, e.mul(shape.firstRow(e, view), pitch));
-    for (int64_t round = 0; round < schedule.getLocatedRows(); ++round)
-      located.push_back(addressOf(op.getSource().getType(), adaptor.getSource(), adaptor.getFrom().slice(3 * round, 3)));
+    mla::BufferType type = op.getSource().getType();
+    scaleBytes = type.getScaleRowBytes();
+    scalesAt = mla::scalesByte(type.getTokenBytes());
+    for (int64_t round = 0; round < schedule.getLocatedRows(); ++round) {
+      ValueRange from = adaptor.getFrom().slice(3 * round, 3);
+      located.push_back(addressOf(type, adaptor.getSource(), from));
+      if (scaleBytes)
+        scales.push_back(scalesOf(type, ScaleRowsView(adaptor.getSource()), from));
+    }
   }
 
   void run() {
@@ -94,9 +101,21 @@ public:
     int64_t lanes = tail > 4 ? 8 : 4;
     for (int64_t row = 0; tail > 0 && row < shape.rows; row += 32 / lanes)
       copyRows(row, lanes, wide, tail);
+    if (scaleBytes)
+      copyScales();
   }
 
 private:
+  /// Rows of scales, four bytes a piece.
+  void copyScales() {
+    std::swap(located, scales);
+    shape.pieceBytes = 4;
+    target = e.offset(target, scalesAt);
+    int64_t pieces = scaleBytes / 4, lanes = std::min<int64_t>(8, llvm::PowerOf2Ceil(pieces));
+    for (int64_t row = 0; row < shape.rows; row += 32 / lanes)
+      copyRows(row, lanes, 0, pieces);
+  }
+
   struct Address {
     Value low, high, bytes; ///< of the row; bytes of a piece to read, 0 for a row that is not the request's
   };
@@ -115,6 +134,16 @@ private:
     Value address = e.toInteger(e.offset(source.front(), e.select(valid, e.mul(row, bytes), e.i64(0))));
     return {e.narrow(address), e.narrow(e.shrU(address, e.i64(32))),
             e.select(valid, e.i32(shape.pieceBytes), e.i32(0))};
+  }
+
+  /// The same of the row's scales, four bytes a piece. Their strides count bytes.
+  Address scalesOf(mla::BufferType type, const ScaleRowsView &view, ValueRange from) {
+    Value entry = e.widen(from[0]), place = e.widen(from[1]), valid = from[2];
+    Value row = type.getLayout() == mla::Layout::paged
+                    ? e.add(e.mul(entry, view.stridePage), e.mul(place, view.strideToken))
+                    : e.mul(e.add(entry, place), view.strideToken);
+    Value address = e.toInteger(e.offset(view.data, e.select(valid, row, e.i64(0))));
+    return {e.narrow(address), e.narrow(e.shrU(address, e.i64(32))), e.select(valid, e.i32(4), e.i32(0))};
   }
 
   /// Pieces [first, first + count) of the rows from `row` on, `lanes` lanes a row.
@@ -142,9 +171,9 @@ private:
 
   Emitter &e;
   CopyShape shape;
-  int64_t pitch;
+  int64_t pitch, scaleBytes, scalesAt;
   Value target;
-  SmallVector<Address> located;
+  SmallVector<Address> located, scales;
 };
 
 struct LowerCopy : OpConversionPattern<tile::CopyOp> {

@@ -43,6 +43,12 @@ struct RaggedView {
   explicit RaggedView(ValueRange v) : data(v[0]), strideToken(v[1]), indptr(v[2]) {}
 };
 
+/// Of a buffer whose records have scales apart: their rows, found as the records are.
+struct ScaleRowsView {
+  Value data, stridePage, strideToken;
+  explicit ScaleRowsView(ValueRange v) : data(v[v.size() - 3]), stridePage(v[v.size() - 2]), strideToken(v[v.size() - 1]) {}
+};
+
 struct PlanView {
   Value queryIndptr, kvLen, workIndptr, work, merges, partialOut, partialLse;
   explicit PlanView(ValueRange v)

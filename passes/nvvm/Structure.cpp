@@ -22,10 +22,12 @@ static SmallVector<StringRef> partsOf(Type type) {
     return {""};
   if (buffer.getShape().size() == 2)
     return {"data", "stride_token", "stride_head"};
+  SmallVector<StringRef> parts{"data", "stride_token", "indptr"};
   if (buffer.getLayout() == mla::Layout::paged)
-    return {"data",         "stride_page", "stride_token", "table",
-            "table_stride", "page_size",   "page_magic",   "page_shift"};
-  return {"data", "stride_token", "indptr"};
+    parts = {"data", "stride_page", "stride_token", "table", "table_stride", "page_size", "page_magic", "page_shift"};
+  if (buffer.getScaleRowBytes())
+    parts.append({"scales", "scale_stride_page", "scale_stride_token"});
+  return parts;
 }
 
 SmallVector<std::string> mlac::parameterNames(tile::KernelOp kernel) {

@@ -25,6 +25,8 @@ static void convertBuffer(mla::BufferType type, SmallVectorImpl<Type> &results) 
     results.append({pointer, i64, i64, pointer, i64, i32, i32, i32});
   else
     results.append({pointer, i64, pointer});
+  if (type.getScaleRowBytes())
+    results.append({pointer, i64, i64});
 }
 
 TileTypeConverter::TileTypeConverter(MLIRContext *context) {

@@ -225,7 +225,7 @@ void BatchPlan::Impl::writeOperands(const Operands &operands, Words &into) const
     writeTensor(into, vocabulary.key, operands.key);
     writeTensor(into, vocabulary.value, operands.value);
   } else {
-    writeCache(into, vocabulary.cache, operands.cache, info().cached().layout, division);
+    writeCache(into, vocabulary.cache, operands.cache, info().cached(), division);
   }
   size_t next = 0, nextList = 0;
   for (const Operand &operand : info().operands)

@@ -60,16 +60,29 @@ void writeTensor(Words &words, uint16_t place, const Tensor &tensor) {
   words[place + 2] = bits(tensor.strideHead);
 }
 
-void writeCache(Words &words, uint16_t place, const Cache &cache, Layout layout, PageDivision division) {
-  if (layout == Layout::ragged) {
+/// The last of the cache's words.
+static void writeScales(Words &words, size_t place, const Cache &cache) {
+  words[place] = cache.scales;
+  words[place + 1] = bits(cache.strideScalePage);
+  words[place + 2] = bits(cache.strideScaleToken);
+}
+
+void writeCache(Words &words, uint16_t place, const Cache &cache, const Operand &operand,
+                PageDivision division) {
+  constexpr size_t raggedWords = 3, pagedWords = 8;
+  bool ragged = operand.layout == Layout::ragged;
+  if (operand.scaleRowBytes())
+    writeScales(words, place + (ragged ? raggedWords : pagedWords), cache);
+  if (ragged) {
     words[place] = cache.data;
     words[place + 1] = bits(cache.strideToken);
     words[place + 2] = cache.indptr;
     return;
   }
-  const uint64_t values[] = {cache.data,     bits(cache.stridePage),  bits(cache.strideToken),
-                             cache.table,    bits(cache.tableStride), static_cast<uint32_t>(cache.pageSize),
-                             division.magic, division.shift};
+  const uint64_t values[pagedWords] = {
+      cache.data,     bits(cache.stridePage),  bits(cache.strideToken),
+      cache.table,    bits(cache.tableStride), static_cast<uint32_t>(cache.pageSize),
+      division.magic, division.shift};
   std::copy(std::begin(values), std::end(values), &words[place]);
 }
 

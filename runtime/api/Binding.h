@@ -56,6 +56,7 @@ private:
 
 /// Writes an operand's words from `place` on.
 void writeTensor(Words &words, uint16_t place, const Tensor &tensor);
-void writeCache(Words &words, uint16_t place, const Cache &cache, Layout layout, PageDivision division);
+void writeCache(Words &words, uint16_t place, const Cache &cache, const Operand &operand,
+                PageDivision division);
 
 } // namespace mla

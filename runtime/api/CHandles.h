@@ -80,11 +80,19 @@ T readStruct(const T *given, const char *name) {
 }
 
 inline Cache convert(const mla_cache &c) {
-  return {c.data,         static_cast<DType>(c.dtype),
-          c.dim,          c.stride_token,
-          c.pages,        c.page_size,
-          c.stride_page,  c.table,
-          c.table_stride, c.indptr};
+  return {c.data,
+          static_cast<DType>(c.dtype),
+          c.dim,
+          c.stride_token,
+          c.pages,
+          c.page_size,
+          c.stride_page,
+          c.table,
+          c.table_stride,
+          c.indptr,
+          c.scales,
+          c.scale_stride_page,
+          c.scale_stride_token};
 }
 
 } // namespace mla::c

@@ -7,7 +7,8 @@
 
 using namespace mla::c;
 
-static_assert(int(mla::DType::f32) == MLA_F32 && int(mla::DType::s8) == MLA_S8 && int(mla::DType::u8) == MLA_U8);
+static_assert(int(mla::DType::f32) == MLA_F32 && int(mla::DType::s8) == MLA_S8 &&
+              int(mla::DType::u8) == MLA_U8);
 static_assert(int(mla::Layout::ragged) == MLA_RAGGED && int(mla::Layout::paged) == MLA_PAGED);
 static_assert(int(mla::LseBase::none) == MLA_LSE_NONE && int(mla::LseBase::ln) == MLA_LSE_LN);
 

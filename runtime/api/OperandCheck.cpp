@@ -70,6 +70,18 @@ static void checkPaged(const Operand &operand, const Cache &cache, const Expecte
   checkAlignment(operand, "the page stride", cache.stridePage * bytes(operand.dtype));
 }
 
+/// Rows of scales that lie apart are read four bytes at a time.
+static void checkScales(const Operand &operand, const Cache &cache) {
+  constexpr int64_t alignment = 4;
+  requireAddress("the scales of " + operand.name, cache.scales);
+  for (auto [what, offset] : {std::pair("the address of the scales", static_cast<int64_t>(cache.scales)),
+                              {"the page stride of the scales", cache.strideScalePage},
+                              {"the token stride of the scales", cache.strideScaleToken}})
+    if (offset % alignment)
+      throw Error(Code::operandAlignment, fmt::format("{} of {}", what, operand.name),
+                  fmt::format("{} bytes", offset), fmt::format("a multiple of {} bytes", alignment));
+}
+
 void checkCache(const Operand &operand, const Cache &cache, const Expected &expected) {
   checkDType(operand, cache.dtype);
   checkNumber(operand, "the dim", cache.dim, operand.shape[0]);
@@ -82,6 +94,8 @@ void checkCache(const Operand &operand, const Cache &cache, const Expected &expe
   requireAddress(operand.name, cache.data);
   checkAlignment(operand, "the address", static_cast<int64_t>(cache.data));
   checkAlignment(operand, "the token stride", cache.strideToken * bytes(operand.dtype));
+  if (operand.scaleRowBytes())
+    checkScales(operand, cache);
 }
 
 const HeadValues &headValuesOf(const Operand &operand, std::span<const HeadValues> given) {

@@ -104,7 +104,8 @@ uint32_t encode(DType type, double value) {
 
 double decodeScale(ScaleFormat format, uint32_t code) {
   if (format == ScaleFormat::ue8m0)
-    return code == 0xFF ? std::numeric_limits<double>::quiet_NaN() : std::ldexp(1.0, static_cast<int>(code) - 127);
+    return code == 0xFF ? std::numeric_limits<double>::quiet_NaN()
+                        : std::ldexp(1.0, static_cast<int>(code) - 127);
   double value = decode(DType::f32, code);
   if (format == ScaleFormat::f32 || !std::isfinite(value))
     return value;

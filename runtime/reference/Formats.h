@@ -18,8 +18,8 @@ uint32_t encode(DType type, double value);
 /// The scale that `code` stands for.
 double decodeScale(ScaleFormat format, uint32_t code);
 
-/// The code that marks memory nobody may use: a NaN, except in s8, which has none. Bytes of records are NaN whatever they are
-/// part of.
+/// The code that marks memory nobody may use: a NaN, except in s8, which has none. Bytes of records are NaN
+/// whatever they are part of.
 uint32_t poisonCode(DType type);
 
 /// Fills a buffer of `type` with its poison code.

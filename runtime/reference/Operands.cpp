@@ -42,6 +42,13 @@ int64_t HostOperands::cacheRow(const HostTensor &cache, int64_t request, int64_t
   return page * cache.stridePage + token % shape.pageSize * cache.strideToken;
 }
 
+int64_t HostOperands::scaleRow(const HostTensor &cache, int64_t request, int64_t token) const {
+  if (cache.operand.layout == Layout::ragged)
+    return cache.scalesAt + (cacheIndptr[request] + token) * cache.strideScaleToken;
+  int64_t page = table[request * tableStride + token / shape.pageSize];
+  return cache.scalesAt + page * cache.strideScalePage + token % shape.pageSize * cache.strideScaleToken;
+}
+
 double HostOperands::evaluate(const Scale &scale) const {
   double value = scale.constant;
   for (const std::string &scalar : scale.scalars)
@@ -83,8 +90,8 @@ private:
   int left = 0;
 };
 
-/// Records of normal values. Those with scales are codes of a wide spread, times scales that differ from group to group and make
-/// up for it.
+/// Records of normal values. Those with scales are codes of a wide spread, times scales that differ from
+/// group to group and make up for it.
 class RecordWriter {
 public:
   RecordWriter(const std::vector<RecordPart> &parts, std::mt19937_64 &random) : parts(parts), random(random) {
@@ -92,14 +99,17 @@ public:
       codes.emplace_back(part.dtype, random, part.group ? kScaledSpread : spreadOf(part.dtype));
   }
 
-  void write(uint8_t *row) {
+  /// `apart` is the row of the scales that lie apart.
+  void write(uint8_t *row, uint8_t *apart) {
     for (size_t i = 0; i < parts.size(); ++i) {
       for (int64_t column = 0; column < parts[i].width; ++column)
         storeCode(parts[i].dtype, row, column, codes[i].next());
       row += parts[i].valueBytes();
-      for (int64_t group = 0; group < parts[i].scaleBytes() / std::max<int64_t>(1, bytes(parts[i].scale)); ++group)
-        writeScale(parts[i].scale, row, group);
-      row += parts[i].scaleBytes();
+      uint8_t *&scales = parts[i].apart ? apart : row;
+      for (int64_t group = 0; group < parts[i].scaleBytes() / std::max<int64_t>(1, bytes(parts[i].scale));
+           ++group)
+        writeScale(parts[i].scale, scales, group);
+      scales += parts[i].scaleBytes();
     }
   }
 
@@ -292,7 +302,7 @@ private:
     HostTensor &tensor = addTensor(operand, made.cacheIndptr.back());
     tensor.strideToken = stride(operand.shape[0], operand);
     int64_t end = tensor.tokens ? (tensor.tokens - 1) * tensor.strideToken + operand.shape[0] : 0;
-    allocate(tensor, lead(operand), end, 0);
+    allocate(tensor, lead(operand), placeScales(tensor, tensor.tokens, end), 0);
     fillCache(tensor);
   }
 
@@ -300,7 +310,8 @@ private:
     makeTable();
     HostTensor &tensor = addTensor(operand, made.pages * made.shape.pageSize);
     tensor.strideToken = stride(operand.shape[0], operand);
-    tensor.stridePage = stride(made.shape.pageSize * tensor.strideToken, operand);
+    int64_t end = placeScales(tensor, made.shape.pageSize, made.shape.pageSize * tensor.strideToken);
+    tensor.strideScalePage = tensor.stridePage = stride(end, operand); // of records, in bytes
     allocate(tensor, lead(operand), made.pages * tensor.stridePage, 0);
     fillCache(tensor);
   }
@@ -308,19 +319,35 @@ private:
   void fillCache(HostTensor &tensor) {
     if (!tensor.operand.record.empty()) {
       RecordWriter records(tensor.operand.record, random);
-      forEachRow(tensor, [&](int64_t element) { records.write(tensor.data() + element); });
+      forEachRow([&](int64_t request, int64_t token) {
+        uint8_t *row = tensor.data() + made.cacheRow(tensor, request, token);
+        records.write(row, tensor.data() + made.scaleRow(tensor, request, token));
+      });
       return;
     }
     NormalCodes codes(tensor.operand.dtype, random);
-    forEachRow(tensor, [&](int64_t element) { fillRow(tensor, element, tensor.operand.shape[0], codes); });
+    forEachRow([&](int64_t request, int64_t token) {
+      fillRow(tensor, made.cacheRow(tensor, request, token), tensor.operand.shape[0], codes);
+    });
   }
 
-  /// Calls `fill` with the first element of each row that a request owns.
+  /// Calls `fill(request, token)` for each cached row that a request owns.
   template <typename Fill>
-  void forEachRow(const HostTensor &tensor, Fill fill) const {
+  void forEachRow(Fill fill) const {
     for (int64_t request = 0; request < made.batch(); ++request)
       for (int64_t token = 0; token < made.shape.kvLens[request]; ++token)
-        fill(made.cacheRow(tensor, request, token));
+        fill(request, token);
+  }
+
+  /// Puts rows of scales that lie apart behind `rows` records that end at byte `end`, with a gap after each,
+  /// where a gap is wanted; returns where they end.
+  int64_t placeScales(HostTensor &tensor, int64_t rows, int64_t end) {
+    int64_t bytes = tensor.operand.scaleRowBytes();
+    if (!bytes)
+      return end;
+    tensor.scalesAt = (end + 3) / 4 * 4;
+    tensor.strideScaleToken = bytes + (made.shape.packed ? 0 : 4);
+    return tensor.scalesAt + rows * tensor.strideScaleToken;
   }
 
   int64_t pagesOf(int32_t kvLen) const {

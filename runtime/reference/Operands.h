@@ -20,6 +20,10 @@ struct HostTensor {
   int64_t strideToken = 0;
   int64_t strideHead = 0;
   int64_t stridePage = 0;
+  // Rows of scales that lie apart, behind the records of their page, or of all; in bytes, from element 0 on.
+  int64_t scalesAt = 0;
+  int64_t strideScalePage = 0;
+  int64_t strideScaleToken = 0;
 
   const uint8_t *data() const { return bytes.data() + offset; }
   uint8_t *data() { return bytes.data() + offset; }
@@ -62,6 +66,8 @@ struct HostOperands {
   double headValue(std::string_view name, int64_t head) const;
   /// Element offset of row `token` of request `request` in the cache, or, at KV head 0, in key or value.
   int64_t cacheRow(const HostTensor &cache, int64_t request, int64_t token) const;
+  /// Byte offset from element 0 of that row's scales that lie apart.
+  int64_t scaleRow(const HostTensor &cache, int64_t request, int64_t token) const;
   /// Whether the query token, counted over the whole batch, is one of those that are compared.
   bool isSampled(int64_t request, int64_t token) const {
     return (qIndptr[request + 1] - 1 - token) % shape.checkEvery == 0;
@@ -76,13 +82,14 @@ inline constexpr int64_t canaryRows = 2;
 /// A page-table entry that no request uses.
 inline constexpr int32_t unusedPage = 0x7FFFFFFF;
 
-/// Query, cache, key and value ~ N(0, 1), int8 ones 32 times that, rounded to storage. Scalars: 0.5 for those in valueScale
-/// (of int8 values 1/64, and those of int8 keys likewise); scales in records 2^-6 to 2^-4, their codes 32 times N(0, 1); of others in
-/// scoreScale the first is such that their product is 1/sqrt(192), and the rest 0.5; 2 for the rest. Head values: 2^(-8 (h + 1) / heads), the slopes of linear biases; of
-/// a sink ~ N(0, 1). Pages are shuffled, a few belong to nobody; every byte that no request owns (those
-/// pages, page tails, gaps between rows and pages, canaries) and the outputs hold the format's poison code;
-/// table entries past a request are `unusedPage`. Strides differ from the shape and keep the operand's
-/// alignment. The same arguments give the same bytes.
+/// Query, cache, key and value ~ N(0, 1), int8 ones 32 times that, rounded to storage. Scalars: 0.5 for those
+/// in valueScale (of int8 values 1/64, and those of int8 keys likewise); scales in records 2^-6 to 2^-4,
+/// their codes 32 times N(0, 1); of others in scoreScale the first is such that their product is 1/sqrt(192),
+/// and the rest 0.5; 2 for the rest. Head values: 2^(-8 (h + 1) / heads), the slopes of linear biases; of a
+/// sink ~ N(0, 1). Pages are shuffled, a few belong to nobody; every byte that no request owns (those pages,
+/// page tails, gaps between rows and pages, canaries) and the outputs hold the format's poison code; table
+/// entries past a request are `unusedPage`. Strides differ from the shape and keep the operand's alignment.
+/// The same arguments give the same bytes.
 HostOperands makeOperands(const KernelInfo &kernel, const BatchShape &shape);
 
 } // namespace mla::reference

@@ -56,19 +56,23 @@ private:
   std::vector<double> values;
 };
 
-/// Decodes rows of an operand: of one type, or records. A column that has a scale is its code times the scale, not rounded.
+/// Decodes rows of an operand: of one type, or records. A column that has a scale is its code times the
+/// scale, not rounded.
 class RowDecoder {
 public:
   RowDecoder(const Operand &operand, DType compute) : plain(operand.dtype, compute) {
-    int64_t byte = 0;
+    int64_t byte = 0, apart = 0;
     for (const RecordPart &part : operand.record) {
-      parts.push_back({part, ValueDecoder(part.dtype, compute), byte});
-      byte += part.valueBytes() + part.scaleBytes();
+      parts.push_back(
+          {part, ValueDecoder(part.dtype, compute), byte, part.apart ? apart : byte + part.valueBytes()});
+      byte += part.valueBytes() + (part.apart ? 0 : part.scaleBytes());
+      apart += part.apart ? part.scaleBytes() : 0;
     }
   }
 
-  /// Columns of the row at `element` from `column` on.
-  void decodeRow(const uint8_t *data, int64_t element, int64_t column, std::vector<double> &row) const {
+  /// Columns of the row at `element` from `column` on; the scales that lie apart are at byte `scales`.
+  void decodeRow(const uint8_t *data, int64_t element, int64_t scales, int64_t column,
+                 std::vector<double> &row) const {
     if (parts.empty()) {
       plain.decodeRow(data, element + column, row);
       return;
@@ -77,7 +81,7 @@ public:
     int64_t first = 0; // of the part
     for (const Part &part : parts) {
       for (int64_t c = std::max(first, column); c < std::min(first + part.info.width, column + columns); ++c)
-        row[c - column] = part.decode(data + element, c - first);
+        row[c - column] = part.decode(data + element, data + (part.info.apart ? scales : element), c - first);
       first += part.info.width;
     }
   }
@@ -86,15 +90,15 @@ private:
   struct Part {
     RecordPart info;
     ValueDecoder values;
-    int64_t byte;
+    int64_t byte, scaleByte; ///< of the row, and of that or of the row of scales
 
-    double decode(const uint8_t *row, int64_t column) const {
+    double decode(const uint8_t *row, const uint8_t *scales, int64_t column) const {
       double value = values.value(row + byte, column);
       if (info.scale == ScaleFormat::none)
         return value;
       uint32_t code = 0;
       int64_t size = bytes(info.scale);
-      std::memcpy(&code, row + byte + info.valueBytes() + column / info.group * size, static_cast<size_t>(size));
+      std::memcpy(&code, scales + scaleByte + column / info.group * size, static_cast<size_t>(size));
       return value * decodeScale(info.scale, code);
     }
   };
@@ -213,7 +217,8 @@ private:
     int64_t heads = task.headEnd - task.headBegin;
     std::vector<std::vector<double>> queries(heads, std::vector<double>(kernel.qkDim));
     for (int64_t head = 0; head < heads; ++head)
-      queryDecoder.decodeRow(query.data(), query.element(task.token, task.headBegin + head), 0, queries[head]);
+      queryDecoder.decodeRow(query.data(), query.element(task.token, task.headBegin + head), 0, 0,
+                             queries[head]);
     std::vector<std::vector<double>> scores(heads, std::vector<double>(tokens, hidden));
     std::vector<double> row(kernel.qkDim);
     auto sees = [&](int64_t token, int64_t) { return isVisible(task, token); };
@@ -269,9 +274,10 @@ private:
           continue; // hidden rows never reach arithmetic
         int64_t kvHead = head / kernel.headsPerKv();
         if (kvHead != decoded)
-          decoder.decodeRow(tensor.data(),
-                            operands.cacheRow(tensor, task.request, token) + kvHead * tensor.strideHead, column,
-                            row);
+          decoder.decodeRow(
+              tensor.data(), operands.cacheRow(tensor, task.request, token) + kvHead * tensor.strideHead,
+              tensor.operand.record.empty() ? 0 : operands.scaleRow(tensor, task.request, token), column,
+              row);
         decoded = kvHead;
         use(token, head);
       }

@@ -64,6 +64,11 @@ mla.kernel @"record-scale"(%a: !mla.buffer<paged, 64x!mla.record<<"x" : bf16[64]
 
 // -----
 
+// expected-error@+1 {{part x has no scales that could lie apart [record-scale]}}
+mla.kernel @"record-scale"(%a: !mla.buffer<paged, 64x!mla.record<<"x" : i8[64], apart>>>) attributes {compute = f16} {}
+
+// -----
+
 // expected-error@+1 {{part x has groups of 48; a multiple of 32 that divides its width of 96 [record-group]}}
 mla.kernel @"record-group"(%a: !mla.buffer<paged, 96x!mla.record<<"x" : i8[96] scaled ue8m0 per 48>>>) attributes {compute = f16} {}
 

@@ -107,11 +107,11 @@ mla.kernel @append(%a: !mla.buffer<ragged, 64xf16>, %b: !mla.buffer<ragged, 16xf
 // CHECK-LABEL: mla.kernel @records
 // CHECK-SAME: !mla.buffer<paged, 576x!mla.record<<"latent" : f8E4M3FN[512] scaled f32 per 128>, <"rope" : bf16[64]>>>
 // CHECK-SAME: !mla.buffer<ragged, 64x!mla.record<<"a" : i8[64] scaled pow2 per 64>>, align = 4>
-// CHECK-SAME: !mla.buffer<paged, 528x!mla.record<<"a" : bf16[16]>, <"b" : f8E5M2[512] scaled ue8m0 per 32>>>
+// CHECK-SAME: !mla.buffer<paged, 528x!mla.record<<"a" : bf16[16]>, <"b" : f8E5M2[512] scaled ue8m0 per 32, apart>>>
 mla.kernel @records(
     %a: !mla.buffer<paged, 576x!mla.record<<"latent" : f8E4M3FN[512] scaled f32 per 128>, <"rope" : bf16[64]>>>,
     %b: !mla.buffer<ragged, 64x!mla.record<<"a" : i8[64] scaled pow2 per 64>>, align = 4>,
-    %c: !mla.buffer<paged, 528x!mla.record<<"a" : bf16[16]>, <"b" : f8E5M2[512] scaled ue8m0 per 32>>>) attributes {compute = f16} {
+    %c: !mla.buffer<paged, 528x!mla.record<<"a" : bf16[16]>, <"b" : f8E5M2[512] scaled ue8m0 per 32, apart>>>) attributes {compute = f16} {
   // CHECK: mla.dequant %{{.+}} : <paged, 576x!mla.record<<"latent" : f8E4M3FN[512] scaled f32 per 128>, <"rope" : bf16[64]>>> -> <576xf16>
   %k = mla.dequant %a : <paged, 576x!mla.record<<"latent" : f8E4M3FN[512] scaled f32 per 128>, <"rope" : bf16[64]>>> -> <576xf16>
   mla.return

@@ -44,7 +44,7 @@ shapes=("--kv-len 0,1,15,16,17,63,64,65,257 --q-len 1,1,2,1,3,1,1,2,1 --page 16"
 for profile in ${PROFILES:-sm_90 sm_120}; do
   common=(--target "$target" --profile "$profile" --device cuda)
   case " $stages " in *' values '*)
-    for example in glm5_decode deepseek_v3_decode bf16_decode verify3 int8_decode record_decode nope_record_decode; do
+    for example in glm5_decode deepseek_v3_decode bf16_decode verify3 int8_decode record_decode nope_record_decode footer_decode; do
       for shape in "${shapes[@]}"; do
         # shellcheck disable=SC2086
         run "$profile $example $shape" "$mlac" run "$root/examples/$example.mla" "${common[@]}" $shape

@@ -85,9 +85,19 @@ void Live::place(HostTensor &tensor, Buffer &buffer) {
     bound.value = tensorOf(tensor, data);
     break;
   default:
-    bound.cache = {data,         tensor.operand.dtype,  tensor.operand.shape[0], tensor.strideToken,
-                   pages,        host().shape.pageSize, tensor.stridePage,       table.get(),
-                   tableColumns, cacheIndptr.get()};
+    bound.cache = {data,
+                   tensor.operand.dtype,
+                   tensor.operand.shape[0],
+                   tensor.strideToken,
+                   pages,
+                   host().shape.pageSize,
+                   tensor.stridePage,
+                   table.get(),
+                   tableColumns,
+                   cacheIndptr.get(),
+                   data + static_cast<uint64_t>(tensor.scalesAt),
+                   tensor.strideScalePage,
+                   tensor.strideScaleToken};
   }
 }
 

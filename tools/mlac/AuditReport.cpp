@@ -134,6 +134,8 @@ static AuditOperand makeOperand(const StoredBuffer &buffer, const Uses &uses, co
   for (const BufferCast *cast : uses.casts)
     operand.cast.push_back(placeOf(cast->cast->getLoc()));
   operand.traffic.bytesPerToken = mla::bytesOf(element, buffer.elementsPerToken);
+  if (auto record = dyn_cast<mla::RecordType>(element))
+    operand.traffic.bytesPerToken += record.getScaleRowBytes();
   if (operand.role == "query")
     return operand;
   if (buffer.elements)

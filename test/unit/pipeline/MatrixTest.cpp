@@ -41,8 +41,10 @@ struct Storage {
   const char *record = nullptr; // parts of a row 80 wide, the last 64 of which are the value
 };
 
-const Storage kStorage[] = {{"bf16", false}, {"f16", false}, {"e4m3", true}, {"e5m2", true}, {"int8", true},
-                            {"record", false, "rope : bf16[16]; latent : e4m3[64] scaled f32 per 32 inline"}};
+const Storage kStorage[] = {
+    {"bf16", false}, {"f16", false},
+    {"e4m3", true},  {"e5m2", true},
+    {"int8", true},  {"record", false, "rope : bf16[16]; latent : e4m3[64] scaled f32 per 32 inline"}};
 
 const char *const kCompute[] = {"f16", "bf16", "e4m3"};
 
@@ -128,9 +130,13 @@ std::string Cell::text() const {
                      "  o   = softmax({}) @ v;\n"
                      "  lse = logsumexp(t);\n"
                      "}}\n",
-                     kHeads, prefill && !storage.record ? 48 : 80, buffers, storage.scaled ? "kv_scale : f32, " : "",
-                     mask.operands, kHeads, prefill ? 32 : 64, compute, rows(prefill ? "keys" : "kv"),
-                     prefill ? rows("values") : storage.record ? "k[16:80]" : "k[0:64]", mask.scores, mask.sink ? "sink(t, sinks)" : "t");
+                     kHeads, prefill && !storage.record ? 48 : 80, buffers,
+                     storage.scaled ? "kv_scale : f32, " : "", mask.operands, kHeads, prefill ? 32 : 64,
+                     compute, rows(prefill ? "keys" : "kv"),
+                     prefill          ? rows("values")
+                     : storage.record ? "k[16:80]"
+                                      : "k[0:64]",
+                     mask.scores, mask.sink ? "sink(t, sinks)" : "t");
 }
 
 //===-- Tests --===//
@@ -200,7 +206,8 @@ TEST(MatrixSample, LeavesNoAxisOut) {
           if (ruleAgainst(cell))
             return;
           axes[whole].insert(fmt::format("{} {}", cell.family.name, cell.storage.name));
-          axes[whole].insert(fmt::format("{} {}", cell.family.isPrefill() ? "prefill" : "decode", cell.mask.name));
+          axes[whole].insert(
+              fmt::format("{} {}", cell.family.isPrefill() ? "prefill" : "decode", cell.mask.name));
         });
   EXPECT_EQ(axes[false], axes[true]);
 }

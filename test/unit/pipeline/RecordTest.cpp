@@ -32,9 +32,15 @@ const Record kRecords[] = {
     {"ExponentsPer128", "latent : e4m3[512] scaled ue8m0 per 128 inline", 512, 0, 0, 4},
     {"Int8Per64", "latent : int8[256] scaled f32 per 64 inline; rope : f16[32]", 256, 32, 0, 16},
     {"RopeFirst", "rope : bf16[64]; latent : e4m3[320] scaled f32 per 64 inline", 320, 64, 64, 4},
-    {"BetweenParts", "a : f16[16]; latent : e4m3[128] scaled f32 per 32 inline; b : bf16[16]", 128, 32, 16, 16},
+    {"BetweenParts", "a : f16[16]; latent : e4m3[128] scaled f32 per 32 inline; b : bf16[16]", 128, 32, 16,
+     16},
     {"PartOfAPart", "latent : e4m3[320] scaled f32 per 64 inline", 256, 64, 64, 4},
-    {"TwoScaledParts", "a : e4m3[128] scaled f32 pow2 per 32 inline; b : e4m3[64] scaled f32 per 64 inline", 128, 64, 0, 4},
+    {"ScalesApart", "latent : e4m3[512] scaled f32 per 128 apart; rope : bf16[64]", 512, 64, 0, 16},
+    {"PageFooters", "latent : e4m3[448] scaled ue8m0 per 64 apart; rope : bf16[64]", 448, 64, 0, 16},
+    {"ApartAndInline", "a : e4m3[128] scaled f32 pow2 per 32 apart; b : e4m3[64] scaled f32 per 64 inline",
+     128, 64, 0, 4},
+    {"TwoScaledParts", "a : e4m3[128] scaled f32 pow2 per 32 inline; b : e4m3[64] scaled f32 per 64 inline",
+     128, 64, 0, 4},
     {"WithoutScales", "latent : e4m3[128]; rope : bf16[16]", 128, 16, 0, 16, true},
     {"Wide", "latent : bf16[128]; rope : f16[64]", 128, 64, 0, 16},
 };
@@ -69,9 +75,11 @@ TEST_P(Records, MatchTheReference) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Pipeline, Records,
-                         testing::Combine(testing::Range<size_t>(0, std::size(kRecords)), testing::Values("f16", "bf16")),
+                         testing::Combine(testing::Range<size_t>(0, std::size(kRecords)),
+                                          testing::Values("f16", "bf16")),
                          [](const auto &info) {
-                           return std::string(kRecords[std::get<0>(info.param)].name) + "_" + std::get<1>(info.param);
+                           return std::string(kRecords[std::get<0>(info.param)].name) + "_" +
+                                  std::get<1>(info.param);
                          });
 
 //===-- Scales: case 26 --===//
@@ -122,8 +130,9 @@ double scoreOf(HostOperands &operands, const std::string &compute, std::span<con
   const HostTensor &query = *operands.find(Role::query);
   double score = 0;
   for (int64_t column = 0; column < 576; ++column) {
-    double q = mla::reference::decode(mla::DType::bf16, mla::reference::loadCode(mla::DType::bf16, query.data(),
-                                                                                 query.element(0, 0, column)));
+    double q =
+        mla::reference::decode(mla::DType::bf16, mla::reference::loadCode(mla::DType::bf16, query.data(),
+                                                                          query.element(0, 0, column)));
     uint32_t rope = 0;
     std::memcpy(&rope, rowOf(operands, 0, 0) + 528 + 2 * (column - 512), column < 512 ? 0 : 2);
     double k = column < 512 ? valueOf(operands, column, scales[column / 128])
@@ -135,13 +144,15 @@ double scoreOf(HostOperands &operands, const std::string &compute, std::span<con
 
 class RecordScales : public testing::TestWithParam<const char *> {};
 
-/// Scales of any mantissa: keys are code times scale, values too but for the rounding of what they are multiplied by.
+/// Scales of any mantissa: keys are code times scale, values too but for the rounding of what they are
+/// multiplied by.
 TEST_P(RecordScales, AreReadAsDeclared) {
   Source source = oneToken(kFlashMla, GetParam());
   HostOperands operands = runOneToken(source, kScales);
   for (int64_t column = 0; column < 512; ++column) {
     double scale = roundTo(source.compute, 256 * double(kScales[column / 128])) / 256;
-    EXPECT_EQ(outValue(operands, 0, 0, column), valueOf(operands, column, float(scale))) << "column " << column;
+    EXPECT_EQ(outValue(operands, 0, 0, column), valueOf(operands, column, float(scale)))
+        << "column " << column;
   }
   double score = scoreOf(operands, source.compute, kScales);
   EXPECT_NEAR(lseValue(operands, 0, 0), score, 1e-5 * (1 + std::fabs(score)));
@@ -153,7 +164,8 @@ TEST_P(RecordScales, OfPowersOfTwo) {
   HostOperands operands = runOneToken(source, kScales);
   const float powers[] = {0.25f, 0.5f, 1, 2};
   for (int64_t column = 0; column < 512; ++column)
-    EXPECT_EQ(outValue(operands, 0, 0, column), valueOf(operands, column, powers[column / 128])) << "column " << column;
+    EXPECT_EQ(outValue(operands, 0, 0, column), valueOf(operands, column, powers[column / 128]))
+        << "column " << column;
   double score = scoreOf(operands, source.compute, powers);
   EXPECT_NEAR(lseValue(operands, 0, 0), score, 1e-5 * (1 + std::fabs(score)));
 }
@@ -165,7 +177,8 @@ TEST_P(RecordScales, SmallAndLarge) {
   HostOperands operands = runOneToken(source, scales);
   for (int64_t column = 0; column < 512; ++column) {
     double expected = valueOf(operands, column, scales[column / 128]);
-    EXPECT_NEAR(outValue(operands, 0, 0, column), expected, 0x1p-8 * std::fabs(expected)) << "column " << column;
+    EXPECT_NEAR(outValue(operands, 0, 0, column), expected, 0x1p-8 * std::fabs(expected))
+        << "column " << column;
   }
 }
 
@@ -186,7 +199,9 @@ void expectNaN(const Source &source) {
 /// NaN, as a scale as well as a code, reaches all that sees the token, and no other request.
 TEST_P(RecordScales, NaN) {
   for (const char *format : {"f32", "f32 pow2"})
-    expectNaN(oneToken(fmt::format("latent : e4m3[512] scaled {} per 128 inline; rope : bf16[64]", format).c_str(), GetParam()));
+    expectNaN(
+        oneToken(fmt::format("latent : e4m3[512] scaled {} per 128 inline; rope : bf16[64]", format).c_str(),
+                 GetParam()));
 }
 INSTANTIATE_TEST_SUITE_P(Pipeline, RecordScales, testing::Values("f16", "bf16"),
                          [](const auto &info) { return std::string(info.param); });
@@ -195,8 +210,11 @@ INSTANTIATE_TEST_SUITE_P(Pipeline, RecordScales, testing::Values("f16", "bf16"),
 TEST(RecordExponents, EveryCode) {
   Source source = oneToken("latent : e4m3[512] scaled ue8m0 per 32 inline; rope : bf16[64]", "bf16");
   Bench bench(source);
-  HostOperands operands = bench.operands({.qLens = std::vector<int32_t>(18, 1), .kvLens = std::vector<int32_t>(18, 1)});
-  auto exponent = [](int64_t request, int64_t group) { return int(std::min<int64_t>(16 * request + group, 250)); };
+  HostOperands operands =
+      bench.operands({.qLens = std::vector<int32_t>(18, 1), .kvLens = std::vector<int32_t>(18, 1)});
+  auto exponent = [](int64_t request, int64_t group) {
+    return int(std::min<int64_t>(16 * request + group, 250));
+  };
   for (int64_t request = 0; request < 18; ++request) {
     std::memset(rowOf(operands, request, 0), 0x38, 512); // codes of 1
     for (int64_t group = 0; group < 16; ++group)
@@ -215,10 +233,12 @@ TEST(RecordExponents, EveryCode) {
 
 TEST(RecordRefusals, ValuesOfSeveralParts) {
   Source source = sourceOf({"", "a : bf16[48]; b : bf16[80]", 64, 64, 0, 16}, "bf16");
-  EXPECT_NE(refusal(source).find("lie in several parts of the record; in one [record-value]"), std::string::npos)
+  EXPECT_NE(refusal(source).find("lie in several parts of the record; in one [record-value]"),
+            std::string::npos)
       << refusal(source);
   source = sourceOf({"", "a : e4m3[128] scaled f32 per 64 inline", 64, 64, 32, 8}, "bf16");
-  EXPECT_NE(refusal(source).find("within a group of 64 columns that share a scale"), std::string::npos) << refusal(source);
+  EXPECT_NE(refusal(source).find("within a group of 64 columns that share a scale"), std::string::npos)
+      << refusal(source);
 }
 
 TEST(RecordRefusals, ConversionsThatTheTargetLacks) {

@@ -24,10 +24,10 @@ std::string Source::text() const {
                      "  o   = softmax(u) @ k[{}:{}];\n"
                      "  lse = logsumexp({});\n"
                      "}}\n",
-                     before, query, heads, width(), layout, row, align,
-                     quantised() ? "kv_scale : f32, " : "", operands.empty() ? "" : ", " + operands, out,
-                     heads, latent, lse, compute, hints.empty() ? "" : " hint " + hints, rows,
-                     quantised() ? " * kv_scale" : "", scores, sunk, valueBegin, valueBegin + latent, sinkInLse ? "u" : "t");
+                     before, query, heads, width(), layout, row, align, quantised() ? "kv_scale : f32, " : "",
+                     operands.empty() ? "" : ", " + operands, out, heads, latent, lse, compute,
+                     hints.empty() ? "" : " hint " + hints, rows, quantised() ? " * kv_scale" : "", scores,
+                     sunk, valueBegin, valueBegin + latent, sinkInLse ? "u" : "t");
 }
 
 /// How stored rows are read: as they are, converted, or with the scale that 8-bit storage has.

@@ -13,9 +13,9 @@ struct Source {
   int heads = 16;
   std::string storage = "e4m3", compute = "f16", query = "bf16", out = "bf16";
   int latent = 512, rope = 64;
-  std::string record; ///< parts, in place of `storage`
+  std::string record;       ///< parts, in place of `storage`
   bool recordScale = false; ///< whether the program multiplies them by a scale
-  int valueBegin = 0;  ///< first of the value's columns
+  int valueBegin = 0;       ///< first of the value's columns
   std::string layout = "paged";
   bool causal = true;
   std::string lse = "log2";

@@ -129,12 +129,19 @@ TEST(Manifest, RecordsRoundTrip) {
   cache->shape = {656};
   cache->record = {{"latent", DType::e4m3, 512, ScaleFormat::f32, 128}, {"rope", DType::bf16, 64}};
   EXPECT_EQ(manifestFromJson(toJson(manifest)), manifest);
+  cache->record[0].apart = true; // 16 bytes less
+  expectError(Code::manifestInvalid, [&] { manifestFromJson(toJson(manifest)); });
+  cache->shape = {640};
+  EXPECT_EQ(manifestFromJson(toJson(manifest)), manifest);
+  cache->shape = {656};
+  cache->record[0].apart = false;
   cache->record[0].group = 256; // two scales less
   expectError(Code::manifestInvalid, [&] { manifestFromJson(toJson(manifest)); });
   cache->record[0].group = 0;
   expectError(Code::manifestInvalid, [&] { manifestFromJson(toJson(manifest)); });
   cache->record = {{"latent", DType::e4m3, 592, ScaleFormat::none, 0}, {"rope", DType::bf16, 32}};
-  EXPECT_NE(expectError(Code::manifestInvalid, [&] { manifestFromJson(toJson(manifest)); }).value.find("624 columns"),
+  EXPECT_NE(expectError(Code::manifestInvalid, [&] { manifestFromJson(toJson(manifest)); })
+                .value.find("624 columns"),
             std::string::npos);
 }
 

@@ -80,6 +80,26 @@ TEST(Oracle, RecordsAreDecodedPartByPart) {
   EXPECT_NEAR(expected.lse[0], 0.5 * 0.25 * (2 * 8 + 1 * 1 - 3), 1e-12); // kv_scale, sm_scale
 }
 
+/// The same scales, four bytes a token behind the records of the page.
+TEST(Oracle, ScalesApartAreFoundAsRecordsAre) {
+  KernelInfo kernel = tinyKernel({.cache = DType::u8});
+  for (Operand &operand : kernel.operands)
+    if (operand.role == Role::cache)
+      operand.record = {{"a", DType::e4m3, 2, ScaleFormat::ue8m0, 1, true}};
+  HostOperands operands = makeOperands(kernel, {{1}, {3}, 2, 0});
+  HostTensor &kv = *operands.find(Role::cache);
+  EXPECT_GE(kv.scalesAt, 2 * kv.strideToken);
+  EXPECT_GE(kv.stridePage, kv.scalesAt + 2 * kv.strideScaleToken);
+  setQuery(operands, 0, 0, {0, 0});
+  double sum = 0;
+  for (int64_t token = 0; token < 3; ++token) {
+    kv.data()[operands.cacheRow(kv, 0, token) + 1] = 0x38;
+    kv.data()[operands.scaleRow(kv, 0, token) + 1] = static_cast<uint8_t>(127 + token);
+    sum += std::exp2(token);
+  }
+  EXPECT_NEAR(evaluate(kernel, operands).out[0], 0.5 * sum / 3, 1e-12); // kv_scale
+}
+
 TEST(Oracle, LseBaseTwo) {
   KernelInfo kernel = tinyKernel({.lse = LseBase::log2});
   EXPECT_NEAR(evaluate(kernel, tinyOperands(kernel)).lse[0], std::log2(std::exp(0.75) + 1), 1e-12);
