@@ -57,7 +57,7 @@ private:
   //===-- Bodies --===//
 
   LogicalResult rewriteBody(LLVM::LLVMFuncOp kernel) {
-    for (StringRef name : {"nvvm.kernel", "nvvm.reqntid", "nvvm.maxntid"})
+    for (StringRef name : {"nvvm.kernel", "nvvm.reqntid", "nvvm.maxntid", "nvvm.minctasm"})
       kernel->removeAttr(name);
     SmallVector<Operation *> ops;
     kernel.walk([&](Operation *op) { ops.push_back(op); });

@@ -82,6 +82,9 @@ struct LowerKernel : OpConversionPattern<tile::KernelOp> {
     // The combine is launched with fewer, too.
     bool exact = op.getBody().front().getOps<tile::CombineOp>().empty();
     function->setAttr(exact ? "nvvm.reqntid" : "nvvm.maxntid", rewriter.getDenseI32ArrayAttr({threads}));
+    // One block's registers: without this ptxas holds small blocks to 168 a thread and spills.
+    if (op.getSchedule())
+      function->setAttr("nvvm.minctasm", rewriter.getI32IntegerAttr(1));
     for (StringRef name : {"schedule", "prefill_schedule", "heads", "kv_heads", "compute", "mlac.info",
                            "mlac.writer", "shared_bytes"})
       if (Attribute attr = op->getAttr(name))
