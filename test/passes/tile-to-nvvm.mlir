@@ -18,7 +18,7 @@
 // CHECK-SAME: heads = 8 : i64, mlac.info = {v_dim = 512 : i64}
 // CHECK-SAME: mlac.operands = {{\[\[}}"q", !mla.buffer<ragged, 8x576xbf16>], ["kv", !mla.buffer<paged, 576xf8E4M3FN>], ["rows", !mla.buffer<ragged, 576xf8E4M3FN>], ["s", f32]]
 // CHECK-SAME: mlac.params = ["q.data", "q.stride_token", "q.stride_head", "kv.data", "kv.stride_page", "kv.stride_token", "kv.table", "kv.table_stride", "kv.page_size", "kv.page_magic", "kv.page_shift", "rows.data", "rows.stride_token", "rows.indptr", "s", "plan.q_indptr", "plan.kv_len", "plan.work_indptr", "plan.work", "plan.merges", "plan.partial_out", "plan.partial_lse"]
-// CHECK-SAME: nvvm.kernel, nvvm.reqntid = array<i32: 256>
+// CHECK-SAME: nvvm.kernel, nvvm.minctasm = 1 : i32, nvvm.reqntid = array<i32: 256>
 // CHECK-SAME: schedule = #tile.schedule<rows = 8, tokens = 64, stages = 2, groups = 2, tokenWarps = 4, rowWarps = 1>, shared_bytes = 85664 : i64
 tile.kernel @entry(%q: !mla.buffer<ragged, 8x576xbf16> {mla.name = "q"}, %kv: !mla.buffer<paged, 576xf8E4M3FN> {mla.name = "kv"},
                    %rows: !mla.buffer<ragged, 576xf8E4M3FN> {mla.name = "rows"}, %s: f32 {mla.name = "s"},
