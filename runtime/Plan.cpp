@@ -110,7 +110,7 @@ public:
     bool whole = leastPiece == 0 || (!fixed() && wholeIsEven());
     std::vector<int64_t> result{0};
     for (int64_t block = 1; block <= count; ++block) {
-      int64_t cut = whole ? nearestBoundary(even(block)) : moved(even(block));
+      int64_t cut = block == count ? length() : whole ? nearestBoundary(even(block)) : moved(even(block));
       if (cut > result.back())
         result.push_back(cut);
     }
@@ -120,8 +120,12 @@ public:
 private:
   bool fixed() const { return units.front().piece > 0; }
   int64_t length() const { return units.back().end(); }
-  /// The quotient first: length * block could leave 64 bits.
-  int64_t even(int64_t block) const { return length() / count * block + length() % count * block / count; }
+  /// Where block `block` begins if all are equal. What follows a cut starts, too, so that the first start of all is no one's
+  /// more than another's. The quotient first: length * block could leave 64 bits.
+  int64_t even(int64_t block) const {
+    int64_t lead = units.front().lead, rest = length() - lead;
+    return lead + rest / count * block + rest % count * block / count;
+  }
 
   int64_t sensiblePieces() const {
     if (leastPiece == 0)

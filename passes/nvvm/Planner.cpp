@@ -291,19 +291,19 @@ private:
   void cutLine() {
     Value count = e.narrow(e.minS(e.widen(batch.blocks), sensiblePieces)),
           wide = e.maxS(e.widen(count), e.i64(1));
-    Value quotient = div(lineLength, wide), remainder = rem(lineLength, wide);
+    Value rest = e.sub(lineLength, lead), quotient = div(rest, wide), remainder = rem(rest, wide);
     auto even = [&](Value block) {
       Value scaled = e.widen(block);
-      return e.add(e.mul(quotient, scaled), div(e.mul(remainder, scaled), wide));
+      return e.add(lead, e.add(e.mul(quotient, scaled), div(e.mul(remainder, scaled), wide)));
     };
     Run run = runOf(count);
     Value whole = staysWhole(run, even, div(e.add(lineLength, e.add(wide, -1)), wide));
     forEach(e, run.begin, run.end, {}, [&](Value i, ValueRange) -> Values {
-      Value block = e.add(i, 1), position = even(block);
+      Value block = e.add(i, 1), position = even(block), last = e.equal(e.sub(block, count), 0);
       Value cut = e.choose(
           whole, [&]() -> Values { return {nearestBoundary(extentAt(position), position)}; },
           [&]() -> Values { return {moved(position)}; })[0];
-      rawCuts.store(e, cut, block);
+      rawCuts.store(e, e.select(last, lineLength, cut), block);
       return {};
     });
     e.when(isFirstThread(), [&] { rawCuts.store(e, e.i64(0), e.i32(0)); });
@@ -316,7 +316,7 @@ private:
     Value most = e.add(longest, e.mul(lead, 2));
     auto boundary = [&](Value block) {
       Value position = even(block);
-      return nearestBoundary(extentAt(position), position);
+      return e.select(e.equal(block, 0), e.i64(0), nearestBoundary(extentAt(position), position));
     };
     Value above = forEach(e, run.begin, run.end, {e.i64(0)}, [&](Value i, ValueRange counted) -> Values {
                     Value load = e.sub(boundary(e.add(i, 1)), boundary(i));

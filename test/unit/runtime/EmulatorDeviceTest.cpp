@@ -54,7 +54,7 @@ void mainEntry(void **params) {
 
 void combineEntry(void **params) {
   if (mlac_emu_sreg(0) == 0)
-    test::runCombineBlock(smallKernel(), params, mlac_emu_sreg(1));
+    test::runCombineBlock(smallKernel(), params, mlac_emu_sreg(1), mlac_emu_sreg(2));
 }
 
 emulator::Entry findEntry(const std::string &name) {
@@ -69,7 +69,7 @@ TEST(EmulatorDevice, RunsABatch) {
   options.progress = [&](uint64_t, uint64_t) { ++blocksDone; };
   std::unique_ptr<Device> device = createEmulatorDevice(findEntry, options);
   std::unique_ptr<Module> module = device->load("");
-  RunConfig config{.qLens = {1, 3, 0, 2}, .kvLens = {200, 17, 9, 0}, .pageSize = 3, .seed = 4};
+  RunConfig config{.qLens = {1, 3, 0, 2}, .kvLens = {2000, 17, 9, 0}, .pageSize = 3, .seed = 4};
   RunReport report = runAndCheck(*device, *module, smallKernel(), config);
   EXPECT_TRUE(report.passed()) << report.toText();
   EXPECT_GT(report.stats.splits, 0);

@@ -67,7 +67,12 @@ public:
     }
   }
 
-  void combineBlock(int64_t block) {
+  /// The first block of a row merges all of it.
+  void combineBlock(int64_t block, int64_t threads) {
+    int64_t spans = threads > combineSmallThreads ? (kernel.vDim + combineSpan - 1) / combineSpan : 1;
+    if (block % spans)
+      return;
+    block /= spans;
     const MergeItem &merge = args.get<MergeItem *>("plan.merges")[block / kernel.tile.rows];
     int64_t row = block % kernel.tile.rows;
     if (merge.row_begin + row >= rowsOf(merge.request))
@@ -208,8 +213,8 @@ void runMainBlock(const KernelInfo &kernel, void **params, int64_t block) {
   HostKernel(kernel, kernel.main, params).mainBlock(block);
 }
 
-void runCombineBlock(const KernelInfo &kernel, void **params, int64_t block) {
-  HostKernel(kernel, kernel.combine, params).combineBlock(block);
+void runCombineBlock(const KernelInfo &kernel, void **params, int64_t block, int64_t threads) {
+  HostKernel(kernel, kernel.combine, params).combineBlock(block, threads);
 }
 
 void runMergeBlock(const KernelInfo &kernel, void **params, int64_t block) {
@@ -263,7 +268,7 @@ std::map<std::string, HostEntry> hostEntries(const KernelInfo &kernel) {
   };
   auto combine = [kernel](const Launch &launch, void **params) {
     for (uint32_t block = 0; block < launch.grid; ++block)
-      runCombineBlock(kernel, params, block);
+      runCombineBlock(kernel, params, block, launch.block);
   };
   auto merge = [kernel](const Launch &launch, void **params) {
     for (uint32_t block = 0; block < launch.grid; ++block)

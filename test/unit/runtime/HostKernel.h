@@ -10,7 +10,7 @@ namespace mla::test {
 
 /// What one block of the main or of the combine launch does.
 void runMainBlock(const KernelInfo &kernel, void **params, int64_t block);
-void runCombineBlock(const KernelInfo &kernel, void **params, int64_t block);
+void runCombineBlock(const KernelInfo &kernel, void **params, int64_t block, int64_t threads);
 void runMergeBlock(const KernelInfo &kernel, void **params, int64_t block);
 
 /// The entries of a paged or ragged kernel.

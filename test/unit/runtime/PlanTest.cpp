@@ -79,9 +79,13 @@ void expectSlots(const Plan &plan) {
     EXPECT_EQ(list, std::vector<int32_t>{-1});
 }
 
-int64_t cost(const WorkItem &item) { return std::max(1, item.tile_end - item.tile_begin); }
+/// What an item's start costs, in tiles.
+int64_t startTiles(const KernelInfo &kernel) {
+  return (itemStartTokens + kernel.tile.tokens - 1) / kernel.tile.tokens;
+}
 
-void expectBlocks(const Plan &plan, int blocks, int64_t slack) {
+void expectBlocks(const KernelInfo &kernel, const Plan &plan, int blocks, int64_t slack) {
+  auto cost = [&](const WorkItem &item) { return startTiles(kernel) + item.tile_end - item.tile_begin; };
   ASSERT_EQ(static_cast<int64_t>(plan.workIndptr.size()), plan.grid + 1);
   EXPECT_LE(plan.grid, blocks);
   EXPECT_EQ(plan.workIndptr.back(), static_cast<int64_t>(plan.work.size()));
@@ -100,7 +104,10 @@ void expectBlocks(const Plan &plan, int blocks, int64_t slack) {
 void expectSizes(const KernelInfo &kernel, const Plan &plan) {
   EXPECT_EQ(plan.partialLseBytes, plan.slots * kernel.tile.rows * 4);
   EXPECT_EQ(plan.partialOutBytes, plan.slots * kernel.tile.rows * kernel.vDim * 4);
-  EXPECT_EQ(plan.combineGrid, static_cast<int64_t>(plan.merges.size()) * kernel.tile.rows);
+  int64_t rows = static_cast<int64_t>(plan.merges.size()) * kernel.tile.rows;
+  bool small = plan.slots <= combineSmallSlots * static_cast<int64_t>(plan.merges.size());
+  EXPECT_EQ(plan.combineThreads, small ? combineSmallThreads : kernel.combine.threads);
+  EXPECT_EQ(plan.combineGrid, small ? rows : rows * ((kernel.vDim + 127) / 128));
 }
 
 Batch randomBatch(std::mt19937 &random) {
@@ -132,8 +139,9 @@ TEST(Plan, RandomBatchesAreCoveredOnceAndEvenly) {
     Plan plan = makePlan(kernel, request);
     expectCover(kernel, batch, plan);
     expectSlots(plan);
-    // A cut moves by less than the least piece, and the two cuts of a block can part.
-    expectBlocks(plan, blocks, 2 * request.minTilesPerPiece + 1);
+    // A cut moves by less than the least piece and a start, and the two cuts of a block can part; whole row tiles may take two
+    // starts more.
+    expectBlocks(kernel, plan, blocks, 2 * (request.minTilesPerPiece + startTiles(kernel)) + 1);
     expectSizes(kernel, plan);
     if (HasFailure())
       FAIL() << "round " << round;
@@ -174,14 +182,37 @@ TEST(Plan, ShortRequestsAreNotSplit) {
   EXPECT_EQ(plan.slots, 0);
 }
 
+/// Two tiles, unless blocks would stand idle.
 TEST(Plan, PiecesOfALoneRequestHoldTheLeast) {
-  for (int32_t tiles = 1; tiles < 300; ++tiles) {
+  for (int32_t tiles = 1; tiles < 600; ++tiles) {
     Plan plan = makePlan(test::makeKernel(), Batch({1}, {tiles * 64}).request(132));
     for (const WorkItem &item : plan.work)
       if (item.slot >= 0) {
-        EXPECT_GE(item.tile_end - item.tile_begin, 2) << tiles;
+        EXPECT_GE(item.tile_end - item.tile_begin, tiles / 2 >= 132 ? 2 : 1) << tiles;
       }
+    if (tiles >= 8) { // fewer gain less than a merge costs
+      EXPECT_GE(plan.grid, std::min(tiles, 132) * 8 / 10) << tiles;
+    }
   }
+}
+
+/// Blocks of whole requests, 2 at most, take 2 x (16 + 2) tiles where even ones take 34.9: no more than two starts beyond.
+TEST(Plan, RequestsStayWholeWhereCutsGainLittle) {
+  Plan plan = makePlan(test::makeKernel(),
+                       Batch(std::vector<int32_t>(256, 1), std::vector<int32_t>(256, 1024)).request(132));
+  EXPECT_EQ(plan.slots, 0);
+  EXPECT_GE(plan.grid, 128);
+}
+
+/// A block with two items gets fewer tiles than one with a single one.
+TEST(Plan, StartsCount) {
+  Plan plan = makePlan(test::makeKernel(), Batch({1, 1}, {64 * 250, 64 * 150}).request(4));
+  ASSERT_EQ(plan.work.size(), 5u);
+  std::vector<int32_t> tiles;
+  for (const WorkItem &item : plan.work)
+    tiles.push_back(item.tile_end - item.tile_begin);
+  EXPECT_EQ(tiles[0] + tiles[1] + tiles[2], 250);
+  EXPECT_LT(tiles[2] + tiles[3], tiles[0]);
 }
 
 TEST(Plan, EqualRequestsThatFillTheDeviceStayWhole) {

@@ -25,7 +25,7 @@ struct Fixture {
 };
 
 RunConfig mixedBatch() {
-  return {.qLens = {1, 3, 0, 2, 1}, .kvLens = {200, 17, 9, 0, 64}, .pageSize = 3, .seed = 4};
+  return {.qLens = {1, 3, 0, 2, 1}, .kvLens = {2000, 17, 9, 0, 64}, .pageSize = 3, .seed = 4};
 }
 
 } // namespace

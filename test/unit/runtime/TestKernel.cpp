@@ -59,7 +59,7 @@ KernelInfo makeKernel(const KernelShape &shape) {
   kernel.operands = makeOperandList(shape);
   kernel.tile = {shape.tileRows, shape.tileTokens, 2, 8};
   kernel.main = {"decode_main", 256, 86016, allParams(kernel)};
-  kernel.combine = {"decode_combine", 128, 0, allParams(kernel)};
+  kernel.combine = {"decode_combine", 512, 0, allParams(kernel)};
   if (kernel.lse != LseBase::none)
     kernel.merge = {"decode_merge", 128, 0, stateParams(kernel)};
   kernel.planner = {"decode_plan", 256, 0, plannerParams(kernel)};
