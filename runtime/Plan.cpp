@@ -98,7 +98,8 @@ void listUnits(const KernelInfo &kernel, const PlanRequest &request, std::vector
 class Cutter {
 public:
   /// `leastPiece`: the shortest piece worth a merge; units of less than two of them stay whole. 0: all do.
-  Cutter(const std::vector<Unit> &units, int64_t leastPiece) : units(units), leastPiece(leastPiece) {}
+  Cutter(const std::vector<Unit> &units, int64_t leastPiece, const KernelInfo &kernel)
+      : units(units), leastPiece(leastPiece), mergeTiles(tilesOf(kernel, mergeTokens(kernel.tile.rows))) {}
 
   /// Ascending cuts from 0 to the line's end: one more than blocks. Every block has work.
   std::vector<int64_t> cuts(int64_t blocks) {
@@ -137,10 +138,9 @@ private:
     return pieces;
   }
 
-  /// Do blocks of whole units take at most two starts more than even ones? As much as a cut costs: another
-  /// start, and its share of the merge.
+  /// Do blocks of whole units take at most as much more than even ones as a merge costs?
   bool wholeIsEven() const {
-    int64_t most = (length() + count - 1) / count + 2 * int64_t{units.front().lead}, before = 0;
+    int64_t most = (length() + count - 1) / count + mergeTiles, before = 0;
     for (int64_t block = 1; block <= count; ++block) {
       int64_t cut = nearestBoundary(even(block));
       if (cut - before > most)
@@ -175,7 +175,7 @@ private:
   }
 
   const std::vector<Unit> &units;
-  int64_t leastPiece, count = 0;
+  int64_t leastPiece, mergeTiles, count = 0;
 };
 
 /// Turns units and cuts into work items, partial slots and merges.
@@ -249,7 +249,7 @@ std::vector<int64_t> cutLine(const KernelInfo &kernel, const PlanRequest &reques
   if (units.empty())
     return {0};
   int64_t leastPiece = splits(kernel, request) ? std::max(request.minTilesPerPiece, 1) : 0;
-  return Cutter(units, leastPiece).cuts(request.blocks);
+  return Cutter(units, leastPiece, kernel).cuts(request.blocks);
 }
 
 int64_t mostItems(const std::vector<Unit> &units, const std::vector<int64_t> &cuts) {

@@ -311,9 +311,9 @@ private:
     joinCuts(run);
   }
 
-  /// No splitting, or blocks of whole units take at most two starts more than even ones.
+  /// No splitting, or blocks of whole units take at most as much more than even ones as a merge costs.
   Value staysWhole(Run run, function_ref<Value(Value)> even, Value longest) {
-    Value most = e.add(longest, e.mul(lead, 2));
+    Value most = e.add(longest, (::mla::mergeTokens(rows) + tokens - 1) / tokens);
     auto boundary = [&](Value block) {
       Value position = even(block);
       return e.select(e.equal(block, 0), e.i64(0), nearestBoundary(extentAt(position), position));
