@@ -84,9 +84,9 @@ Lift liftOf(Element storage, Element compute) {
   const ConversionRow *row = findConversion(storage, compute);
   if (!row || !row->tooSmall)
     return {};
-  // A query of up to 2^63 stays finite, and sums of 2^59 probabilities of up to 2^8 do.
+  // A query of up to 2^63 stays finite, and so do sums of values times probabilities of up to 2^8.
   constexpr int query = 64, probs = 60;
-  return {query, probs, row->tooSmall - query, row->tooSmall};
+  return {query, probs, row->tooSmall - query, row->tooSmall - probs};
 }
 
 } // namespace mlac

@@ -73,7 +73,7 @@ const ConversionRow *findConversion(Element storage, Element compute);
 struct Lift {
   int query = 0, probs = 0; // of operands
   int restoreScores = 0,
-      restoreOut = 0; // of results; the sums of probabilities take the lift of `probs` with them
+      restoreOut = 0; // of results
 };
 Lift liftOf(Element storage, Element compute);
 

@@ -136,8 +136,8 @@ def Tile_SoftmaxOp : Tile_Op<"softmax", [AttrSizedOperandSegments,
   let summary = "one step of the online softmax; the probabilities go to shared memory in the compute type";
   let description = [{
     A warp keeps, of its own rows, the reference that is subtracted from scores, and its own tokens' part of the sum. A
-    reference starts as -inf. It moves to `lift` below the row's maximum when that has grown to more than `headroom` above what it
-    was set from, so that probabilities are at most 2^(lift + headroom), and sums are seldom rescaled. Without `maxima` one warp has
+    reference starts as -inf. It moves to the row's maximum when that has grown to more than `headroom` above it, so that
+    probabilities are at most 2^headroom, and sums are seldom rescaled. They are stored 2^lift too large. Without `maxima` one warp has
     all of the group's tokens and finds the maxima by itself. With `scales`, where the tile lies, the probabilities are kept once
     for each of the value's groups of columns, times the token's scale of that group and 2^kGroupShift.
     Rules: [softmax-scales] the value's columns have scales; [softmax-copies] there is a copy for each group and warp group.

@@ -109,7 +109,7 @@ private:
     Value any = e.boolean(false);
     SmallVector<Value> grown;
     for (auto [maximum, reference] : llvm::zip(maxima, references)) {
-      Value limit = e.addF(reference, e.f32(double(op.getLift() + op.getHeadroom())));
+      Value limit = e.addF(reference, e.f32(double(op.getHeadroom())));
       grown.push_back(e.lessF(limit, maximum));
       any = e.bitOr(any, grown.back());
     }
@@ -119,7 +119,7 @@ private:
         [&] {
           SmallVector<Value> moved(3 * rows);
           for (size_t i = 0; i < rows; ++i) {
-            moved[i] = e.select(grown[i], e.subF(maxima[i], e.f32(double(op.getLift()))), references[i]);
+            moved[i] = e.select(grown[i], maxima[i], references[i]);
             Value shrink = e.exp2(e.subF(references[i], finite(moved[i])));
             moved[rows + i] = e.mulF(sums[i], shrink);
             moved[2 * rows + i] = shrink;
@@ -196,10 +196,20 @@ private:
     for (size_t index = 0; index < probs.size(); index += 2) {
       int64_t upper = index / 2 % 2, n = index / 4 % rowTiles, t = index / 4 / rowTiles;
       int64_t at = 8 * n * type.getPitch() + 2 * (16 * t + 8 * upper);
-      Value pair = e.call1(pack, {probs[index + 1], probs[index]});
+      Value pair = lifted(e.call1(pack, {probs[index + 1], probs[index]}));
       e.store(half(pair), e.offset(base, at), 2);
       e.store(half(e.shrU(pair, 16)), e.offset(base, at + type.getPitch()), 2);
     }
+  }
+
+  /// Probabilities that meet values which their conversion leaves too small (see Lift): exact, as bf16.
+  Value lifted(Value pair) {
+    if (!op.getLift())
+      return pair;
+    Type type = e.vec(2, e.builder.getBF16Type());
+    int64_t power = (127 + op.getLift()) << 7; // 2^lift as bf16
+    Value factor = e.bitcast(e.i32(power << 16 | power), type);
+    return e.bitcast(LLVM::FMulOp::create(e.builder, e.loc, e.bitcast(pair, type), factor), e.i32());
   }
 
   Emitter &e;
